@@ -1,0 +1,20 @@
+# rematch_test_folder(NAME FOLDERS folder... [LABELS label...] [TIMEOUT seconds] [LINK target...] [DEFINES d...])
+# One test binary of all *_test.cpp in the current folder, its tests discovered without running anything at build time.
+function(rematch_test_folder name)
+  cmake_parse_arguments(arg "" "TIMEOUT" "FOLDERS;LABELS;LINK;DEFINES" ${ARGN})
+  if(NOT arg_TIMEOUT)
+    set(arg_TIMEOUT 30)
+  endif()
+  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cpp)
+  if(NOT sources)
+    return()
+  endif()
+  add_executable(${name} ${sources})
+  target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR})
+  target_compile_definitions(${name} PRIVATE REMATCH_SOURCE_DIR="${PROJECT_SOURCE_DIR}" REMATCH_BIN_DIR="${CMAKE_BINARY_DIR}/bin"
+                                             ${arg_DEFINES})
+  rematch_link(${name} ${arg_FOLDERS})
+  target_link_libraries(${name} PRIVATE GTest::gtest GTest::gtest_main rematch_warnings ${arg_LINK})
+  gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60
+                       PROPERTIES LABELS "${arg_LABELS}" TIMEOUT ${arg_TIMEOUT})
+endfunction()

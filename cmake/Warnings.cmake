@@ -1,0 +1,5 @@
+add_library(rematch_warnings INTERFACE)
+target_compile_options(rematch_warnings INTERFACE -Wall -Wextra -Wshadow -Wconversion -Wno-sign-conversion -Wnon-virtual-dtor)
+if(REMATCH_WERROR)
+  target_compile_options(rematch_warnings INTERFACE -Werror)
+endif()

@@ -1,0 +1,17 @@
+// study.json: a StudyPlan as a document, and back. Written by the engine before the first trial starts, read by ingest.
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <string_view>
+
+#include "orchestrator/base/rows.h"
+
+namespace rematch::base {
+
+inline constexpr const char* kStudySchema = "rematch/study/1";
+
+std::string_view to_string(ArmStatus status);
+nlohmann::json to_json(const StudyPlan& plan);
+StudyPlan parse_study_plan(const nlohmann::json& document);   // throws protocol::DocumentError
+
+}  // namespace rematch::base

@@ -1,0 +1,69 @@
+// The describe document: what a trainer build can do, printed by `rematch-train --describe`. The controller validates sweeps against it.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "schemas/protocol/field_value.h"
+
+namespace rematch::protocol {
+
+inline constexpr const char* kDescribeSchema = "rematch/describe/1";
+
+struct FieldDescription {
+  std::string name;                  // Megatron's name
+  std::string type;                  // integer | number | boolean | string | integers
+  FieldValue default_value;          // monostate: required, unless nullable
+  bool nullable = false;
+  std::optional<double> minimum;
+  std::vector<std::string> allowed;  // of a string field; empty: any
+  std::string meaning;               // one line, with unit
+};
+
+// Where a label has regions in a family: regions per layer of each kind.
+struct LabelSites {
+  std::string label;
+  std::map<std::string, std::int64_t> per_layer;   // layer kind -> regions in one such layer
+  std::optional<std::string> requires_field;       // no region unless this integer field is > 0
+  std::string no_site_reason;                      // why a model may have none: "no dense layer", ...
+};
+
+struct PresetDescription {
+  std::string name;
+  std::string family;
+  FieldMap fields;
+};
+
+struct FamilyDescription {
+  std::string name;
+  std::vector<FieldDescription> fields;
+  std::string layer_kind_field;            // an `integers` field with one entry a layer; its entry indexes layer_kinds
+  std::vector<std::string> layer_kinds;    // e.g. {"dense", "moe"}
+  std::vector<LabelSites> labels;
+};
+
+struct Describe {
+  std::string build_id;
+  std::string version;
+  std::string libtorch_version;
+  std::vector<std::string> devices;             // cpu, cuda, meta
+  std::vector<std::string> comm_backends;       // gloo, nccl, fake, single
+  std::vector<std::string> attention_backends;  // fused, unfused
+  std::vector<std::string> optimizer_modes;     // values the optimizer section may take, "use_distributed_optimizer=true", ...
+  std::vector<std::string> parallel_axes;       // axes that may be > 1: "expert_model_parallel_size", ...
+  std::vector<FamilyDescription> families;
+  std::vector<PresetDescription> presets;
+};
+
+nlohmann::json to_json(const Describe& describe);
+Describe parse_describe(const nlohmann::json& document);   // throws DocumentError
+
+// Regions that `label` has in a model of this family with these resolved fields. The layer kind list may be longer than num_layers; the
+// first num_layers entries count. 0 when the label has no row.
+std::int64_t count_sites(const FamilyDescription& family, const FieldMap& fields, const std::string& label);
+
+}  // namespace rematch::protocol

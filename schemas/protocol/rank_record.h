@@ -1,0 +1,131 @@
+// The lines of rank-NNNNN.jsonl: what one rank of the trainer says of itself. One JSON object a line, key "t" names the kind.
+// Written by the trainer, read by the controller's collect stage. All bytes are bytes, all *_ns are nanoseconds.
+// "Not measured" is null. unix_ns is the wall clock, mono_ns the machine's monotonic clock (comparable between ranks of one host only).
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "schemas/protocol/outcome.h"
+#include "schemas/protocol/trial.h"
+
+namespace rematch::protocol {
+
+inline constexpr const char* kRankSchema = "rematch/rank/1";
+
+struct HelloRecord {
+  std::string trial_id;
+  std::int64_t rank = 0;
+  std::int64_t world_size = 0;
+  std::int64_t local_rank = 0;
+  std::string host;
+  std::int64_t pid = 0;
+  std::int64_t unix_ns = 0;
+  std::string device;              // cpu | cuda | meta
+  std::string device_name;         // "modelled device on AMD EPYC", "NVIDIA H200", ...
+  Provenance provenance = Provenance::kModelledDevice;
+  std::string build_id;            // of the trainer
+  std::string libtorch_version;
+  std::string comm_backend;        // gloo | nccl | fake | single
+  std::int64_t omp_num_threads = 1;
+  RecomputeSpec resolved_recompute;  // what the trainer made of the trial's recompute section
+};
+
+struct PhasePeak {
+  std::int64_t duration_ns = 0;
+  std::int64_t peak_allocated_bytes = 0;
+  std::int64_t peak_reserved_bytes = 0;
+};
+using PhasePeaks = std::map<Phase, PhasePeak>;
+using LabelCounts = std::map<std::string, std::int64_t>;
+
+// Written once, when the model is built.
+struct ModelRecord {
+  std::int64_t num_parameters_local = 0;    // elements held by this rank
+  std::int64_t num_parameters_total = 0;    // elements of the whole model
+  double flops_per_step = 0;                // of the whole job, Megatron's formula; replay not counted
+  LabelCounts sites;                        // label -> regions wrapped; active labels only
+  LabelCounts sites_available;              // label -> regions the model has, wrapped or not; every label
+  PhasePeaks phases;                        // build
+};
+
+enum class StageEvent { kEnter, kLeave };
+
+struct StageRecord {
+  Stage stage = Stage::kSpawned;
+  StageEvent event = StageEvent::kEnter;
+  std::optional<std::int64_t> step;         // 0-based; null before the first step
+  std::int64_t unix_ns = 0;
+  std::int64_t mono_ns = 0;
+};
+
+struct StepRecord {
+  std::int64_t step = 0;                    // 0-based
+  std::int64_t start_mono_ns = 0;
+  std::int64_t step_time_ns = 0;
+  std::optional<double> loss;               // null when not finite
+  std::string loss_bits;                    // the fp32 loss as 8 hex digits: comparison to the bit
+  std::optional<double> grad_norm;          // null when not finite
+  bool skipped = false;
+  bool is_nan = false;                      // a loss or gradient norm that is not finite
+  PhasePeaks phases;
+  std::int64_t end_allocated_bytes = 0;
+  std::int64_t end_reserved_bytes = 0;
+  std::int64_t lifetime_peak_allocated_bytes = 0;
+  std::int64_t lifetime_peak_reserved_bytes = 0;
+  std::int64_t num_alloc_retries = 0;       // since the process began
+  std::int64_t largest_free_block_bytes = 0;  // cached and unused
+  std::int64_t forward_end_allocated_bytes = 0;  // at the end of the last micro-batch's forward: what is held for backward
+  LabelCounts replays;                      // label -> replays in this step
+  std::vector<std::int64_t> tokens_received;  // per MoE layer, tokens this rank's experts got (last micro-batch)
+};
+
+struct OomRecord {
+  Stage stage = Stage::kSpawned;
+  std::optional<std::int64_t> step;
+  Phase phase = Phase::kOther;
+  std::int64_t requested_bytes = 0;
+  std::int64_t allocated_bytes = 0;
+  std::int64_t reserved_bytes = 0;
+  std::optional<std::int64_t> capacity_bytes;
+  std::int64_t largest_free_block_bytes = 0;
+  std::int64_t num_alloc_retries = 0;
+  std::string scope;                        // module path open at the request, "layer.2.mlp.experts"
+  PhasePeaks phases;                        // of the step that failed, as far as it got
+  std::int64_t unix_ns = 0;
+  std::int64_t mono_ns = 0;
+  std::string message;
+};
+
+struct ErrorRecord {
+  FailureKind kind = FailureKind::kBadExit;
+  TrainExit exit_code = TrainExit::kInternal;
+  Stage stage = Stage::kSpawned;
+  std::optional<std::int64_t> step;
+  Phase phase = Phase::kOther;
+  std::int64_t unix_ns = 0;
+  std::int64_t mono_ns = 0;
+  std::string message;
+};
+
+struct ByeRecord {
+  TrainExit exit_code = TrainExit::kDone;
+  std::int64_t steps_completed = 0;
+  std::int64_t lifetime_peak_allocated_bytes = 0;
+  std::int64_t lifetime_peak_reserved_bytes = 0;
+  std::int64_t unix_ns = 0;
+};
+
+using RankRecord =
+    std::variant<HelloRecord, ModelRecord, StageRecord, StepRecord, OomRecord, ErrorRecord, ByeRecord>;
+
+// One line without its newline. Never contains NaN or infinity.
+std::string to_line(const RankRecord& record);
+// Throws DocumentError on anything that is not such a line. An unknown key is tolerated (a newer trainer), an unknown kind is not.
+RankRecord parse_line(const std::string& line);
+
+}  // namespace rematch::protocol

@@ -1,0 +1,39 @@
+// The only code that spells a file name inside a workspace. See schemas/FORMAT.md for what each file means.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+
+namespace rematch::protocol {
+
+// <workspace>/rematch.db, <workspace>/studies/<name>-<id>/
+struct WorkspacePaths {
+  std::filesystem::path root;
+  std::filesystem::path database() const;
+  std::filesystem::path studies() const;
+  std::filesystem::path study(const std::string& name, const std::string& study_id) const;
+};
+
+// <study>/sweep.yaml (the file as given), <study>/study.json (resolved plan), <study>/trials/<trial_id>/
+struct StudyPaths {
+  std::filesystem::path root;
+  std::filesystem::path sweep() const;
+  std::filesystem::path plan() const;
+  std::filesystem::path trials() const;
+  std::filesystem::path trial(const std::string& trial_id) const;
+};
+
+// <trial>/attempt-<n>/ ... ; a trial is done when done.json exists in one of its attempts.
+struct AttemptPaths {
+  std::filesystem::path root;
+  std::filesystem::path trial() const;                       // trial.json
+  std::filesystem::path launch() const;                      // launch.json
+  std::filesystem::path rank_record(std::int64_t rank) const;  // rank-00000.jsonl
+  std::filesystem::path rank_log(std::int64_t rank) const;     // rank-00000.log
+  std::filesystem::path done() const;                        // done.json
+};
+
+AttemptPaths attempt_paths(const std::filesystem::path& trial_folder, std::int64_t attempt);
+
+}  // namespace rematch::protocol

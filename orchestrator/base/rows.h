@@ -87,4 +87,10 @@ struct AttemptRows {
   std::optional<Failure> failure;
 };
 
+// A study as the store knows it: the plan, and every attempt of its trials, ordered by block, slot and attempt.
+struct StudyRows {
+  StudyPlan plan;
+  std::vector<AttemptRows> attempts;
+};
+
 }  // namespace rematch::base

@@ -1,0 +1,69 @@
+// What starts the processes of one attempt and sees them to their end. One file a launcher; each registers itself by name.
+// The engine calls it on the thread that runs the io_context. A launcher owes its caller: launch.json in the attempt folder,
+// no process of the attempt alive once on_end is called, and on_end called exactly once.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "orchestrator/base/result.h"
+#include "schemas/protocol/launch_record.h"
+#include "schemas/protocol/trial.h"
+
+namespace boost::asio {
+class io_context;
+}
+
+namespace rematch::launch {
+
+struct LaunchRequest {
+  std::filesystem::path trainer;
+  std::filesystem::path attempt_folder;   // holds trial.json
+  std::int64_t attempt = 1;               // 1-based
+  protocol::Trial trial;
+};
+
+enum class StopKind {
+  kCleanly,   // SIGTERM, a grace in which ranks may write their last lines, then SIGKILL
+  kNow,       // SIGKILL
+};
+
+// An attempt on its way. Destroying it before on_end was called gives the attempt up: the launcher ends it on its own.
+class RunningAttempt {
+ public:
+  virtual ~RunningAttempt() = default;
+  virtual void stop(StopKind kind) = 0;
+};
+
+// An Error means that no launch.json came: the attempt is lost.
+using OnAttemptEnd = std::function<void(base::Result<protocol::LaunchRecord>)>;
+
+class Launcher {
+ public:
+  virtual ~Launcher() = default;
+  virtual std::string name() const = 0;
+  virtual std::unique_ptr<RunningAttempt> start(boost::asio::io_context& context, const LaunchRequest& request, OnAttemptEnd on_end) = 0;
+  // For an attempt that another controller started: waits until nothing of it runs any more. False when the deadline passed first.
+  virtual bool wait_until_gone(const std::filesystem::path& attempt_folder, std::chrono::milliseconds deadline) = 0;
+};
+
+std::vector<std::string> launcher_names();
+// The error lists the names there are.
+base::Result<std::unique_ptr<Launcher>> make_launcher(const std::string& name);
+
+using MakeLauncher = std::unique_ptr<Launcher> (*)();
+void register_launcher(const std::string& name, MakeLauncher make);
+
+template <typename L>
+struct LauncherRegistrar {
+  explicit LauncherRegistrar(const std::string& name) {
+    register_launcher(name, [] { return std::unique_ptr<Launcher>(std::make_unique<L>()); });
+  }
+};
+
+}  // namespace rematch::launch

@@ -1,0 +1,65 @@
+// The sweep file: text -> SweepSpec plus every problem in it, each with its place. Called by the verbs; pure (no disk, no clock).
+// A spec with problems must not be planned.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "orchestrator/spec/diagnostic.h"
+#include "schemas/protocol/describe.h"
+#include "schemas/protocol/trial.h"
+
+namespace rematch::spec {
+
+inline constexpr const char* kSweepSchema = "rematch/sweep/1";
+
+// A value that outranks the file's: key "training.seed", value as YAML text ("7", "[moe_act, moe]", "moe_act,moe").
+struct Override {
+  std::string key;
+  std::string value;
+  std::string origin = "--set";   // "--set", "environment REMATCH_TRAINING__SEED"
+};
+
+// Where a resolved value came from, for `plan --origin`.
+struct ValueOrigin {
+  std::string key;
+  std::string value;
+  std::string origin;   // "sweep.yaml:7:3", "--set", "preset moonlight_16b", "default"
+};
+
+// One label set to try against the control.
+struct Candidate {
+  std::vector<std::string> labels;   // in the order given
+  Place place;
+};
+
+struct SweepSpec {
+  std::string path;                         // the file's name as given
+  std::string text;                         // the file, whole
+  protocol::Trial common;                   // what every trial of the sweep shares: `study` is the name; ids, arm, block, slot unset
+  protocol::RecomputeSpec control;
+  Place control_place;
+  std::vector<Candidate> candidates;        // `labels` first, then `sets`, in the file's order
+  Place recompute_place;                    // of the section
+  std::int64_t num_blocks = 3;
+  std::optional<std::int64_t> order_seed;   // null: training.seed
+  double smallest_effect = 0.02;            // fraction
+  std::optional<std::int64_t> budget_per_rank_bytes;
+  std::int64_t ranks_per_node = 0;          // 0: all ranks on the one node
+  std::string launch_kind = "local";
+  std::string strategy_kind = "one_label";
+  std::vector<ValueOrigin> origins;         // in the order of the sections
+};
+
+struct ParsedSweep {
+  SweepSpec spec;
+  std::vector<Diagnostic> problems;   // any: the sweep is refused
+  std::vector<Diagnostic> warnings;
+};
+
+ParsedSweep parse_sweep(const std::string& text, const std::string& file_name, const protocol::Describe& trainer,
+                        const std::vector<Override>& overrides);
+
+}  // namespace rematch::spec

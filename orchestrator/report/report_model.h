@@ -1,0 +1,62 @@
+// A report as values: facts, tables of typed cells, sentences. Formats only render it; nothing here is text that a format must parse.
+// Made of a study and its verdict by make_report, of one arm or trial by make_detail_report. Pure.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "orchestrator/base/result.h"
+#include "orchestrator/base/rows.h"
+#include "orchestrator/base/verdicts.h"
+
+namespace rematch::report {
+
+struct Count { std::int64_t value = 0; };
+struct Bytes { std::int64_t value = 0; };
+struct BytesDelta { std::int64_t value = 0; };       // printed with its sign
+struct Nanoseconds { double value = 0; };            // printed as milliseconds
+struct Teraflops { double value = 0; };              // TFLOP/s
+struct FractionDelta { double value = 0; };          // printed as a signed percentage
+// monostate is "not measured": null in json, empty in csv, "-" in md.
+using Cell = std::variant<std::monostate, std::string, Count, Bytes, BytesDelta, Nanoseconds, Teraflops, FractionDelta>;
+
+enum class ColumnPlace { kEverywhere, kDataOnly, kTextOnly };   // data: csv and json; text: md
+
+struct Column {
+  std::string key;       // with its unit: "peak_allocated_bytes"
+  std::string title;     // "peak allocated"; a format adds the unit that it prints
+  ColumnPlace place = ColumnPlace::kEverywhere;
+};
+
+struct Table {
+  std::string key;       // "arms"
+  std::string title;
+  std::vector<Column> columns;
+  std::vector<std::vector<Cell>> rows;     // one cell a column
+  bool in_csv = false;   // csv is flat: it holds the main tables only
+};
+
+struct Fact {
+  std::string key;
+  std::string title;
+  Cell value;
+};
+
+struct ReportModel {
+  std::string title;
+  std::vector<Fact> header;
+  std::vector<Table> tables;               // two provenances never share one
+  std::vector<Fact> answer;
+  std::vector<std::string> notes;
+};
+
+ReportModel make_report(const base::StudyRows& study, const base::StudyVerdict& verdict);
+
+// Of one arm by name, or one trial by id or unambiguous prefix.
+base::Result<ReportModel> make_detail_report(const base::StudyRows& study, const base::StudyVerdict& verdict, const std::string& trial_or_arm);
+
+}  // namespace rematch::report

@@ -1,0 +1,59 @@
+// The database of a workspace: a derived index over trial folders, rebuilt by `ingest` row for row. The controller is its only writer.
+// Threads: one owner. Failure: what a user can cause is a Result; a failed statement throws StoreError with the SQL and SQLite's message.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "orchestrator/base/result.h"
+#include "orchestrator/base/rows.h"
+#include "orchestrator/base/verdicts.h"
+
+namespace rematch::store {
+
+class Database;
+
+class StoreError : public std::runtime_error {
+ public:
+  explicit StoreError(const std::string& message) : std::runtime_error(message) {}
+};
+
+struct StudySummary {
+  std::string study_id;
+  std::string name;
+  std::int64_t num_trials = 0;
+  std::int64_t num_attempts = 0;
+  std::int64_t num_failed_attempts = 0;
+};
+
+class Store {
+ public:
+  // Creates the file when there is none; migrates an older one after a backup copy beside it; refuses a newer one.
+  static base::Result<Store> open(const std::filesystem::path& database);
+  ~Store();
+  Store(Store&&) noexcept;
+  Store& operator=(Store&&) noexcept;
+
+  // Inserts or replaces the study, its arms and trials. Attempts of trials that are still planned are kept.
+  void put_plan(const base::StudyPlan& plan);
+  // Replaces the rows of this trial and attempt in one transaction. Its study and trial must have been put.
+  void put_attempt(const base::AttemptRows& attempt);
+  // Replaces all verdicts of the study.
+  void put_verdicts(const std::string& study_id, const base::StudyVerdict& verdict);
+  // Removes every row; ingest's first step.
+  void clear();
+
+  std::vector<StudySummary> studies() const;      // by name, then id
+  // By name, id or unambiguous prefix of either; an empty key means the only study there is.
+  base::Result<base::StudyRows> load_study(const std::string& key) const;
+
+ private:
+  explicit Store(std::unique_ptr<Database> database);
+  std::unique_ptr<Database> database_;
+};
+
+}  // namespace rematch::store

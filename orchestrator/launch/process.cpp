@@ -1,0 +1,194 @@
+#include "orchestrator/launch/process.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <boost/asio/connect_pipe.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/read.hpp>
+#include <boost/asio/readable_pipe.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/writable_pipe.hpp>
+#include <boost/process/v2/environment.hpp>
+#include <boost/process/v2/posix/bind_fd.hpp>
+#include <boost/process/v2/posix/default_launcher.hpp>
+#include <boost/process/v2/process.hpp>
+#include <cerrno>
+
+namespace rematch::launch {
+
+namespace {
+
+namespace asio = boost::asio;
+namespace v2 = boost::process::v2;
+using boost::system::error_code;
+
+class Descriptor {
+ public:
+  explicit Descriptor(int number) : number_(number) {}
+  ~Descriptor() {
+    if (number_ >= 0) ::close(number_);
+  }
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  int number() const { return number_; }
+
+ private:
+  int number_;
+};
+
+// Runs in the child between fork and exec.
+struct PlaceChild {
+  Placement placement;
+  pid_t group;
+  bool die_with_parent;
+  pid_t parent;
+
+  error_code on_exec_setup(v2::posix::default_launcher&, const v2::filesystem::path&, const char* const*) const {
+    bool placed = true;
+    switch (placement) {
+      case Placement::kSameGroup: break;
+      case Placement::kNewSession: placed = ::setsid() != -1; break;
+      case Placement::kNewGroup: placed = ::setpgid(0, 0) == 0; break;
+      case Placement::kJoinGroup: placed = ::setpgid(0, group) == 0; break;
+    }
+    if (!placed) return error_code(errno, boost::system::system_category());
+    if (die_with_parent) {
+      ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+      if (::getppid() != parent) ::_exit(127);   // the parent died before the request took hold
+    }
+    sigset_t none;
+    ::sigemptyset(&none);
+    ::sigprocmask(SIG_SETMASK, &none, nullptr);
+    ::signal(SIGPIPE, SIG_DFL);
+    return {};
+  }
+  // Boost would call exit(), which runs the parent's exit handlers and writes out its buffers a second time.
+  template <typename... Arguments>
+  void on_exec_error(Arguments&&...) const {
+    ::_exit(127);
+  }
+};
+
+std::vector<std::string> merged_environment(const std::map<std::string, std::string>& added) {
+  std::vector<std::string> merged;
+  for (char** entry = environ; *entry != nullptr; ++entry) {
+    const std::string text = *entry;
+    if (!added.contains(text.substr(0, text.find('=')))) merged.push_back(text);
+  }
+  for (const auto& [name, value] : added) merged.push_back(name + "=" + value);
+  return merged;
+}
+
+ProcessEnd process_end(int status) {
+  ProcessEnd end;
+  end.end_mono_ns = mono_now_ns();
+  if (WIFEXITED(status)) end.exit_code = WEXITSTATUS(status);
+  if (WIFSIGNALED(status)) end.signal = WTERMSIG(status);
+  return end;
+}
+
+class BoostChild final : public ChildProcess {
+ public:
+  explicit BoostChild(v2::process process) : pid_(process.id()), handle_(process.detach()) {}
+  ~BoostChild() override { *state_ = State::kForgotten; }
+  pid_t pid() const override { return pid_; }
+  bool running() const override { return *state_ == State::kRunning; }
+
+  void wait(OnProcessEnd on_end) {
+    handle_.async_wait([state = state_, on_end = std::move(on_end)](error_code error, int status) {
+      if (error || *state == State::kForgotten) return;
+      *state = State::kEnded;
+      on_end(process_end(status));
+    });
+  }
+
+ private:
+  enum class State { kRunning, kEnded, kForgotten };
+  pid_t pid_;
+  std::shared_ptr<State> state_ = std::make_shared<State>(State::kRunning);   // shared with a completion that is queued
+  v2::basic_process_handle<asio::any_io_executor> handle_;
+};
+
+base::Error start_error(const ProcessSpec& spec, const error_code& error) {
+  return base::Error{"cannot start " + spec.program.string() + ": " + error.message()};
+}
+
+}  // namespace
+
+base::Result<std::unique_ptr<ChildProcess>> start_process(asio::io_context& context, const ProcessSpec& spec, OnProcessEnd on_end) {
+  const Descriptor input(spec.input_descriptor ? -1 : ::open("/dev/null", O_RDONLY | O_CLOEXEC));
+  const Descriptor output(spec.output ? ::open(spec.output->c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644) : -1);
+  if (spec.output && output.number() < 0)
+    return base::Error{"cannot open " + spec.output->string() + " for a process's output: " + std::generic_category().message(errno)};
+  const int in = spec.input_descriptor.value_or(input.number());
+  const int out = spec.output ? output.number() : spec.output_descriptor.value_or(STDOUT_FILENO);
+  const int err = spec.output ? output.number() : STDERR_FILENO;
+
+  const std::vector<std::string> environment = merged_environment(spec.environment);
+  v2::posix::default_launcher launcher;
+  error_code error;
+  v2::process process = launcher(context.get_executor(), error, v2::filesystem::path(spec.program.string()), spec.arguments,
+                                 v2::process_environment(environment), v2::posix::bind_fd(STDIN_FILENO, in),
+                                 v2::posix::bind_fd(STDOUT_FILENO, out), v2::posix::bind_fd(STDERR_FILENO, err),
+                                 PlaceChild{spec.placement, spec.group, spec.die_with_parent, ::getpid()});
+  if (error) {
+    if (launcher.pid > 0) ::waitpid(launcher.pid, nullptr, 0);   // the child that could not become the program
+    return start_error(spec, error);
+  }
+  auto child = std::make_unique<BoostChild>(std::move(process));
+  child->wait(std::move(on_end));
+  return std::unique_ptr<ChildProcess>(std::move(child));
+}
+
+base::Result<CapturedOutput> run_captured(const ProcessSpec& spec, std::chrono::milliseconds deadline) {
+  asio::io_context context;
+  asio::readable_pipe read_end(context);
+  asio::writable_pipe write_end(context);
+  asio::connect_pipe(read_end, write_end);
+  ProcessSpec piped = spec;
+  piped.output_descriptor = write_end.native_handle();
+
+  asio::steady_timer timer(context, deadline);
+  CapturedOutput captured;
+  bool late = false;
+  int open_ends = 2;   // the process and its stdout
+  const auto close_one = [&] {
+    if (--open_ends == 0) timer.cancel();
+  };
+  auto child = start_process(context, piped, [&](ProcessEnd end) {
+    captured.end = end;
+    close_one();
+  });
+  if (!child) return child.error();
+  write_end.close();
+  asio::async_read(read_end, asio::dynamic_buffer(captured.text), [&](error_code, std::size_t) { close_one(); });
+  timer.async_wait([&](error_code error) {
+    if (error) return;
+    late = true;
+    if (child.value()->running()) ::kill(child.value()->pid(), SIGKILL);
+    read_end.close();   // a grandchild may hold the other end
+  });
+  context.run();
+  if (late)
+    return base::Error{spec.program.string() + " had not ended after " + std::to_string(deadline.count()) + " ms and was killed"};
+  return captured;
+}
+
+std::int64_t mono_now_ns() {
+  timespec now{};
+  ::clock_gettime(CLOCK_MONOTONIC, &now);
+  return now.tv_sec * 1'000'000'000LL + now.tv_nsec;
+}
+
+std::int64_t unix_now_ns() {
+  timespec now{};
+  ::clock_gettime(CLOCK_REALTIME, &now);
+  return now.tv_sec * 1'000'000'000LL + now.tv_nsec;
+}
+
+}  // namespace rematch::launch

@@ -1,7 +1,7 @@
 # rematch_python_test(NAME [LABELS label...] [TIMEOUT seconds] [PROCESSORS n])
 # One unittest file NAME.py of the current folder as one test. A file whose tests were all skipped counts as skipped, with its reasons.
-find_program(REMATCH_PYTHON NAMES python3 PATHS /usr/bin NO_DEFAULT_PATH)
-find_program(REMATCH_PYTHON NAMES python3 REQUIRED)
+find_program(REMATCH_TEST_PYTHON NAMES python3 PATHS /usr/bin NO_DEFAULT_PATH)
+find_program(REMATCH_TEST_PYTHON NAMES python3 REQUIRED)
 
 function(rematch_python_test name)
   cmake_parse_arguments(arg "" "TIMEOUT;PROCESSORS" "LABELS" ${ARGN})
@@ -13,7 +13,7 @@ function(rematch_python_test name)
   endif()
   cmake_path(RELATIVE_PATH CMAKE_CURRENT_SOURCE_DIR BASE_DIRECTORY ${PROJECT_SOURCE_DIR}/tests OUTPUT_VARIABLE folder)
   add_test(NAME ${folder}.${name}
-           COMMAND ${REMATCH_PYTHON} -B ${PROJECT_SOURCE_DIR}/tests/support/run_unittest.py ${CMAKE_CURRENT_SOURCE_DIR}/${name}.py)
+           COMMAND ${REMATCH_TEST_PYTHON} -B ${PROJECT_SOURCE_DIR}/tests/support/run_unittest.py ${CMAKE_CURRENT_SOURCE_DIR}/${name}.py)
   set_tests_properties(${folder}.${name} PROPERTIES
     LABELS "${arg_LABELS}" TIMEOUT ${arg_TIMEOUT} PROCESSORS ${arg_PROCESSORS} SKIP_RETURN_CODE 77
     ENVIRONMENT "REMATCH_SOURCE_DIR=${PROJECT_SOURCE_DIR};REMATCH_BIN_DIR=${CMAKE_BINARY_DIR}/bin")

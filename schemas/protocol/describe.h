@@ -15,9 +15,9 @@ namespace rematch::protocol {
 inline constexpr const char* kDescribeSchema = "rematch/describe/1";
 
 struct FieldDescription {
-  std::string name;                  // Megatron's name
-  std::string type;                  // integer | number | boolean | string | integers
-  FieldValue default_value;          // monostate: required, unless nullable
+  std::string name;          // Megatron's name
+  std::string type;          // integer | number | boolean | string | integers
+  FieldValue default_value;  // monostate: required, unless nullable
   bool nullable = false;
   std::optional<double> minimum;
   std::vector<std::string> allowed;  // of a string field; empty: any
@@ -27,9 +27,9 @@ struct FieldDescription {
 // Where a label has regions in a family: regions per layer of each kind.
 struct LabelSites {
   std::string label;
-  std::map<std::string, std::int64_t> per_layer;   // layer kind -> regions in one such layer
-  std::optional<std::string> requires_field;       // no region unless this integer field is > 0
-  std::string no_site_reason;                      // why a model may have none: "no dense layer", ...
+  std::map<std::string, std::int64_t> per_layer;  // layer kind -> regions in one such layer
+  std::optional<std::string> requires_field;      // no region unless this integer field is > 0
+  std::string no_site_reason;                     // why a model may have none: "no dense layer", ...
 };
 
 struct PresetDescription {
@@ -41,8 +41,8 @@ struct PresetDescription {
 struct FamilyDescription {
   std::string name;
   std::vector<FieldDescription> fields;
-  std::string layer_kind_field;            // an `integers` field with one entry a layer; its entry indexes layer_kinds
-  std::vector<std::string> layer_kinds;    // e.g. {"dense", "moe"}
+  std::string layer_kind_field;          // an `integers` field with one entry a layer; its entry indexes layer_kinds
+  std::vector<std::string> layer_kinds;  // e.g. {"dense", "moe"}
   std::vector<LabelSites> labels;
 };
 
@@ -60,7 +60,7 @@ struct Describe {
 };
 
 nlohmann::json to_json(const Describe& describe);
-Describe parse_describe(const nlohmann::json& document);   // throws DocumentError
+Describe parse_describe(const nlohmann::json& document);  // throws DocumentError
 
 // Regions that `label` has in a model of this family with these resolved fields. The layer kind list may be longer than num_layers; the
 // first num_layers entries count. 0 when the label has no row.

@@ -17,33 +17,33 @@ enum class LaunchEnd { kAllExited, kRankFailed, kTimeout, kInterrupted, kControl
 
 struct RankExit {
   std::int64_t rank = 0;
-  std::int64_t pid = 0;                      // 0: never started
-  std::optional<std::int64_t> exit_code;     // null when it died by a signal or never started
-  std::optional<std::int64_t> signal;        // null when it exited
-  bool ended_by_supervisor = false;          // it was still running when the supervisor ended the attempt
+  std::int64_t pid = 0;                   // 0: never started
+  std::optional<std::int64_t> exit_code;  // null when it died by a signal or never started
+  std::optional<std::int64_t> signal;     // null when it exited
+  bool ended_by_supervisor = false;       // it was still running when the supervisor ended the attempt
   std::int64_t start_mono_ns = 0;
   std::int64_t end_mono_ns = 0;
 };
 
 struct LaunchRecord {
   std::string trial_id;
-  std::int64_t attempt = 1;                  // 1-based
+  std::int64_t attempt = 1;  // 1-based
   std::string host;
   std::int64_t supervisor_pid = 0;
-  std::vector<std::string> command;          // argv of a rank
+  std::vector<std::string> command;                // argv of a rank
   std::map<std::string, std::string> environment;  // variables that the launcher set, those that differ per rank left out
   std::int64_t start_unix_ns = 0;
   std::int64_t end_unix_ns = 0;
   LaunchEnd end = LaunchEnd::kAllExited;
-  std::optional<std::int64_t> cause_rank;    // the rank that ended first in a bad way
+  std::optional<std::int64_t> cause_rank;  // the rank that ended first in a bad way
   std::vector<RankExit> ranks;
-  std::int64_t strays_ended = 0;             // descendants other than ranks that had to be killed
-  std::string message;                       // empty, or why the launch failed
+  std::int64_t strays_ended = 0;  // descendants other than ranks that had to be killed
+  std::string message;            // empty, or why the launch failed
 };
 
 std::string_view to_string(LaunchEnd end);
 nlohmann::json to_json(const LaunchRecord& record);
-LaunchRecord parse_launch_record(const nlohmann::json& document);   // throws DocumentError
+LaunchRecord parse_launch_record(const nlohmann::json& document);  // throws DocumentError
 LaunchRecord read_launch_record(const std::string& path);
 
 }  // namespace rematch::protocol

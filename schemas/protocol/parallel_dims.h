@@ -25,9 +25,9 @@ class ParallelDims {
   explicit ParallelDims(const ParallelSizes& sizes);
 
   std::int64_t world_size() const { return sizes_.world_size; }
-  std::int64_t data_parallel_size() const;          // world / (tp * pp * cp)
+  std::int64_t data_parallel_size() const;  // world / (tp * pp * cp)
   std::int64_t expert_model_parallel_size() const { return sizes_.expert_model_parallel_size; }
-  std::int64_t expert_data_parallel_size() const;   // world / (pp * ep)
+  std::int64_t expert_data_parallel_size() const;  // world / (pp * ep)
   // Global ranks of the group that `rank` belongs to, ascending.
   std::vector<int> data_parallel_ranks(int rank) const;
   std::vector<int> expert_parallel_ranks(int rank) const;

@@ -25,12 +25,12 @@ struct HelloRecord {
   std::string host;
   std::int64_t pid = 0;
   std::int64_t unix_ns = 0;
-  std::string device;              // cpu | cuda | meta
-  std::string device_name;         // "modelled device on AMD EPYC", "NVIDIA H200", ...
+  std::string device;       // cpu | cuda | meta
+  std::string device_name;  // "modelled device on AMD EPYC", "NVIDIA H200", ...
   Provenance provenance = Provenance::kModelledDevice;
-  std::string build_id;            // of the trainer
+  std::string build_id;  // of the trainer
   std::string libtorch_version;
-  std::string comm_backend;        // gloo | nccl | fake | single
+  std::string comm_backend;  // gloo | nccl | fake | single
   std::int64_t omp_num_threads = 1;
   RecomputeSpec resolved_recompute;  // what the trainer made of the trial's recompute section
 };
@@ -45,12 +45,12 @@ using LabelCounts = std::map<std::string, std::int64_t>;
 
 // Written once, when the model is built.
 struct ModelRecord {
-  std::int64_t num_parameters_local = 0;    // elements held by this rank
-  std::int64_t num_parameters_total = 0;    // elements of the whole model
-  double flops_per_step = 0;                // of the whole job, Megatron's formula; replay not counted
-  LabelCounts sites;                        // label -> regions wrapped; active labels only
-  LabelCounts sites_available;              // label -> regions the model has, wrapped or not; every label
-  PhasePeaks phases;                        // build
+  std::int64_t num_parameters_local = 0;  // elements held by this rank
+  std::int64_t num_parameters_total = 0;  // elements of the whole model
+  double flops_per_step = 0;              // of the whole job, Megatron's formula; replay not counted
+  LabelCounts sites;                      // label -> regions wrapped; active labels only
+  LabelCounts sites_available;            // label -> regions the model has, wrapped or not; every label
+  PhasePeaks phases;                      // build
 };
 
 enum class StageEvent { kEnter, kLeave };
@@ -58,30 +58,30 @@ enum class StageEvent { kEnter, kLeave };
 struct StageRecord {
   Stage stage = Stage::kSpawned;
   StageEvent event = StageEvent::kEnter;
-  std::optional<std::int64_t> step;         // 0-based; null before the first step
+  std::optional<std::int64_t> step;  // 0-based; null before the first step
   std::int64_t unix_ns = 0;
   std::int64_t mono_ns = 0;
 };
 
 struct StepRecord {
-  std::int64_t step = 0;                    // 0-based
+  std::int64_t step = 0;  // 0-based
   std::int64_t start_mono_ns = 0;
   std::int64_t step_time_ns = 0;
-  std::optional<double> loss;               // null when not finite
-  std::string loss_bits;                    // the fp32 loss as 8 hex digits: comparison to the bit
-  std::optional<double> grad_norm;          // null when not finite
+  std::optional<double> loss;       // null when not finite
+  std::string loss_bits;            // the fp32 loss as 8 hex digits: comparison to the bit
+  std::optional<double> grad_norm;  // null when not finite
   bool skipped = false;
-  bool is_nan = false;                      // a loss or gradient norm that is not finite
+  bool is_nan = false;  // a loss or gradient norm that is not finite
   PhasePeaks phases;
   std::int64_t end_allocated_bytes = 0;
   std::int64_t end_reserved_bytes = 0;
   std::int64_t lifetime_peak_allocated_bytes = 0;
   std::int64_t lifetime_peak_reserved_bytes = 0;
-  std::int64_t num_alloc_retries = 0;       // since the process began
-  std::int64_t largest_free_block_bytes = 0;  // cached and unused
+  std::int64_t num_alloc_retries = 0;            // since the process began
+  std::int64_t largest_free_block_bytes = 0;     // cached and unused
   std::int64_t forward_end_allocated_bytes = 0;  // at the end of the last micro-batch's forward: what is held for backward
-  LabelCounts replays;                      // label -> replays in this step
-  std::vector<std::int64_t> tokens_received;  // per MoE layer, tokens this rank's experts got (last micro-batch)
+  LabelCounts replays;                           // label -> replays in this step
+  std::vector<std::int64_t> tokens_received;     // per MoE layer, tokens this rank's experts got (last micro-batch)
 };
 
 struct OomRecord {
@@ -94,8 +94,8 @@ struct OomRecord {
   std::optional<std::int64_t> capacity_bytes;
   std::int64_t largest_free_block_bytes = 0;
   std::int64_t num_alloc_retries = 0;
-  std::string scope;                        // module path open at the request, "layer.2.mlp.experts"
-  PhasePeaks phases;                        // of the step that failed, as far as it got
+  std::string scope;  // module path open at the request, "layer.2.mlp.experts"
+  PhasePeaks phases;  // of the step that failed, as far as it got
   std::int64_t unix_ns = 0;
   std::int64_t mono_ns = 0;
   std::string message;
@@ -120,8 +120,7 @@ struct ByeRecord {
   std::int64_t unix_ns = 0;
 };
 
-using RankRecord =
-    std::variant<HelloRecord, ModelRecord, StageRecord, StepRecord, OomRecord, ErrorRecord, ByeRecord>;
+using RankRecord = std::variant<HelloRecord, ModelRecord, StageRecord, StepRecord, OomRecord, ErrorRecord, ByeRecord>;
 
 // One line without its newline. Never contains NaN or infinity.
 std::string to_line(const RankRecord& record);

@@ -2,7 +2,7 @@
 // Threads: one writer per file. Failure: std::system_error with the path on a failed write; reading never throws on bad content.
 #pragma once
 
-#include <cstdint>
+#include <cstddef>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -27,10 +27,13 @@ class RecordWriter {
   std::filesystem::path path_;
 };
 
+// A longer line is a bad line: no record comes near it.
+inline constexpr std::size_t kMaxLineBytes = std::size_t{1} << 20;
+
 struct RecordFile {
   std::vector<RankRecord> records;
-  bool torn_tail = false;                 // the last line had no newline; it was not used
-  std::vector<std::string> bad_lines;     // "line 7: why"; such lines were not used
+  bool torn_tail = false;              // the last line had no newline; it was not used
+  std::vector<std::string> bad_lines;  // "line 7: why"; such lines were not used
 };
 
 // A missing file is an empty RecordFile.

@@ -17,17 +17,17 @@ namespace rematch::protocol {
 inline constexpr const char* kTrialSchema = "rematch/trial/1";
 
 struct ModelSpec {
-  std::string family;                    // a family of the trainer's describe document
-  std::optional<std::string> preset;     // where the fields came from
-  std::vector<std::string> overridden;   // preset fields that the sweep changed, sorted
-  FieldMap fields;                       // every field of the family, resolved
+  std::string family;                   // a family of the trainer's describe document
+  std::optional<std::string> preset;    // where the fields came from
+  std::vector<std::string> overridden;  // preset fields that the sweep changed, sorted
+  FieldMap fields;                      // every field of the family, resolved
 };
 
 struct TrainingSpec {
-  std::int64_t seq_length = 0;           // tokens per sequence
-  std::int64_t micro_batch_size = 0;     // sequences
-  std::int64_t global_batch_size = 0;    // sequences; a multiple of micro_batch_size * data parallel size
-  std::int64_t train_iters = 0;          // optimizer steps
+  std::int64_t seq_length = 0;         // tokens per sequence
+  std::int64_t micro_batch_size = 0;   // sequences
+  std::int64_t global_batch_size = 0;  // sequences; a multiple of micro_batch_size * data parallel size
+  std::int64_t train_iters = 0;        // optimizer steps
   std::int64_t seed = 0;
   bool bf16 = true;
 };
@@ -41,13 +41,13 @@ struct OptimizerSpec {
   double adam_beta2 = 0.95;
   double adam_eps = 1e-8;
   double weight_decay = 0;
-  double clip_grad = 1.0;                // gradient norm limit; 0 switches clipping off
+  double clip_grad = 1.0;  // gradient norm limit; 0 switches clipping off
 };
 
 struct BackendSpec {
-  std::string device;                                // cpu | cuda | meta
-  std::string attention;                             // fused | unfused
-  std::optional<std::int64_t> memory_limit_bytes;    // capacity of the modelled device; null: no limit
+  std::string device;                              // cpu | cuda | meta
+  std::string attention;                           // fused | unfused
+  std::optional<std::int64_t> memory_limit_bytes;  // capacity of the modelled device; null: no limit
 };
 
 // Constraints that a sweep must name first; each is what Megatron calls it.
@@ -59,29 +59,29 @@ struct FeatureSpec {
 };
 
 struct RecomputeSpec {
-  std::optional<std::string> recompute_granularity;              // selective | full | null
-  std::optional<std::vector<std::string>> recompute_modules;     // null means unset, which is not the same as []
-  std::optional<std::string> recompute_method;                   // uniform | block
+  std::optional<std::string> recompute_granularity;           // selective | full | null
+  std::optional<std::vector<std::string>> recompute_modules;  // null means unset, which is not the same as []
+  std::optional<std::string> recompute_method;                // uniform | block
   std::optional<std::int64_t> recompute_num_layers;
-  std::string core_revision;                                     // Megatron Core revision whose labels and rules apply
+  std::string core_revision;  // Megatron Core revision whose labels and rules apply
 };
 
 struct MeasureSpec {
-  std::int64_t steady_steps = 0;   // steps that must be completed after warm-up
-  std::int64_t warmup_steps = 0;   // steps before "steady" in the stage ledger, optimizer_init's step included
+  std::int64_t steady_steps = 0;  // steps that must be completed after warm-up
+  std::int64_t warmup_steps = 0;  // steps before "steady" in the stage ledger, optimizer_init's step included
 };
 
 struct Trial {
-  std::string trial_id;            // 16 hex digits
-  std::string group_id;            // 16 hex digits
-  std::string study;               // name of the study
-  std::string arm;                 // "[]", "moe_act", "layernorm+moe_act", ...
+  std::string trial_id;  // 16 hex digits
+  std::string group_id;  // 16 hex digits
+  std::string study;     // name of the study
+  std::string arm;       // "[]", "moe_act", "layernorm+moe_act", ...
   bool is_control = false;
-  std::int64_t block = 0;          // 0-based round
-  std::int64_t slot = 0;           // 0-based position within the block
-  std::string trainer_build_id;    // what the controller expects; another build refuses the trial
+  std::int64_t block = 0;        // 0-based round
+  std::int64_t slot = 0;         // 0-based position within the block
+  std::string trainer_build_id;  // what the controller expects; another build refuses the trial
   std::int64_t omp_num_threads = 1;
-  std::int64_t timeout_ms = 0;     // deadline of one attempt
+  std::int64_t timeout_ms = 0;  // deadline of one attempt
   ModelSpec model;
   TrainingSpec training;
   OptimizerSpec optimizer;
@@ -98,7 +98,8 @@ nlohmann::json to_json(const Trial& trial);
 nlohmann::json to_json(const RecomputeSpec& recompute);
 RecomputeSpec parse_recompute(const nlohmann::json& document, const std::string& path);
 
-// The document without recompute, arm, block, slot, ids, study name and deadlines: what members of a group share. Dump it for the group's hash.
+// The document without recompute, arm, block, slot, ids, study name and deadlines: what members of a group share. Dump it for the group's
+// hash.
 nlohmann::json group_document(const Trial& trial);
 
 }  // namespace rematch::protocol

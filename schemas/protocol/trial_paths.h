@@ -27,11 +27,11 @@ struct StudyPaths {
 // <trial>/attempt-<n>/ ... ; a trial is done when done.json exists in one of its attempts.
 struct AttemptPaths {
   std::filesystem::path root;
-  std::filesystem::path trial() const;                       // trial.json
-  std::filesystem::path launch() const;                      // launch.json
+  std::filesystem::path trial() const;                         // trial.json
+  std::filesystem::path launch() const;                        // launch.json
   std::filesystem::path rank_record(std::int64_t rank) const;  // rank-00000.jsonl
   std::filesystem::path rank_log(std::int64_t rank) const;     // rank-00000.log
-  std::filesystem::path done() const;                        // done.json
+  std::filesystem::path done() const;                          // done.json
 };
 
 AttemptPaths attempt_paths(const std::filesystem::path& trial_folder, std::int64_t attempt);

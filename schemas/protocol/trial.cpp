@@ -1,0 +1,154 @@
+#include "schemas/protocol/trial.h"
+
+#include <nlohmann/json.hpp>
+
+#include "schemas/protocol/document_error.h"
+#include "schemas/protocol/json_fields.h"
+#include "schemas/protocol/recompute_fields.h"
+
+namespace rematch::protocol {
+
+using nlohmann::json;
+
+template <typename Visitor, Is<ModelSpec> Spec>
+void visit_fields(Visitor& field, Spec& model) {
+  field("family", model.family, not_empty());
+  field("preset", model.preset);
+  field("overridden", model.overridden);
+  field("fields", model.fields);
+}
+
+template <typename Visitor, Is<TrainingSpec> Spec>
+void visit_fields(Visitor& field, Spec& training) {
+  field("seq_length", training.seq_length, at_least(1));
+  field("micro_batch_size", training.micro_batch_size, at_least(1));
+  field("global_batch_size", training.global_batch_size, at_least(1));
+  field("train_iters", training.train_iters, at_least(1));
+  field("seed", training.seed, at_least(0));
+  field("bf16", training.bf16);
+}
+
+template <typename Visitor, Is<OptimizerSpec> Spec>
+void visit_fields(Visitor& field, Spec& optimizer) {
+  field("use_distributed_optimizer", optimizer.use_distributed_optimizer);
+  field("grad_reduce_in_fp32", optimizer.grad_reduce_in_fp32);
+  field("use_precision_aware_optimizer", optimizer.use_precision_aware_optimizer);
+  field("lr", optimizer.lr, at_least(0));
+  field("adam_beta1", optimizer.adam_beta1, at_least(0));
+  field("adam_beta2", optimizer.adam_beta2, at_least(0));
+  field("adam_eps", optimizer.adam_eps, at_least(0));
+  field("weight_decay", optimizer.weight_decay, at_least(0));
+  field("clip_grad", optimizer.clip_grad, at_least(0));
+}
+
+template <typename Visitor, Is<ParallelSizes> Spec>
+void visit_fields(Visitor& field, Spec& sizes) {
+  field("world_size", sizes.world_size);
+  field("tensor_model_parallel_size", sizes.tensor_model_parallel_size);
+  field("pipeline_model_parallel_size", sizes.pipeline_model_parallel_size);
+  field("context_parallel_size", sizes.context_parallel_size);
+  field("expert_model_parallel_size", sizes.expert_model_parallel_size);
+}
+
+template <typename Visitor, Is<BackendSpec> Spec>
+void visit_fields(Visitor& field, Spec& backend) {
+  field("device", backend.device, one_of({"cpu", "cuda", "meta"}));
+  field("attention", backend.attention, one_of({"fused", "unfused"}));
+  field("memory_limit_bytes", backend.memory_limit_bytes, at_least(1));
+}
+
+template <typename Visitor, Is<FeatureSpec> Spec>
+void visit_fields(Visitor& field, Spec& features) {
+  field("fp8", features.fp8);
+  field("cuda_graph_impl", features.cuda_graph_impl);
+  field("moe_shared_expert_overlap", features.moe_shared_expert_overlap);
+  field("cpu_offloading", features.cpu_offloading);
+}
+
+template <typename Visitor, Is<MeasureSpec> Spec>
+void visit_fields(Visitor& field, Spec& measure) {
+  field("steady_steps", measure.steady_steps, at_least(1));
+  field("warmup_steps", measure.warmup_steps, at_least(0));
+}
+
+// The part that all members of a group share.
+template <typename Visitor, typename Spec>
+void visit_group_fields(Visitor& field, Spec& trial) {
+  field.constant("schema", kTrialSchema);
+  field("model", trial.model);
+  field("training", trial.training);
+  field("optimizer", trial.optimizer);
+  field("parallel", trial.parallel);
+  field("backend", trial.backend);
+  field("features", trial.features);
+  field("measure", trial.measure);
+  field("omp_num_threads", trial.omp_num_threads, at_least(1));
+}
+
+template <typename Visitor, Is<Trial> Spec>
+void visit_fields(Visitor& field, Spec& trial) {
+  visit_group_fields(field, trial);
+  field("trial_id", trial.trial_id, hex_digits(16));
+  field("group_id", trial.group_id, hex_digits(16));
+  field("study", trial.study, not_empty());
+  field("arm", trial.arm, not_empty());
+  field("is_control", trial.is_control);
+  field("block", trial.block, at_least(0));
+  field("slot", trial.slot, at_least(0));
+  field("trainer_build_id", trial.trainer_build_id);
+  field("timeout_ms", trial.timeout_ms, at_least(1));
+  field("recompute", trial.recompute);
+}
+
+namespace {
+
+void check_layout(const Trial& trial) {
+  std::string problems;
+  for (const std::string& problem : parallel_problems(trial.parallel)) problems += (problems.empty() ? "" : "; ") + problem;
+  if (!problems.empty()) throw DocumentError("trial.parallel: " + problems);
+}
+
+void check_batch(const Trial& trial) {
+  const std::int64_t data_parallel_size = ParallelDims(trial.parallel).data_parallel_size();
+  const TrainingSpec& training = trial.training;
+  // Divided in turn: the product could overflow.
+  const bool divides = training.global_batch_size % training.micro_batch_size == 0 &&
+                       training.global_batch_size / training.micro_batch_size % data_parallel_size == 0;
+  if (divides) return;
+  throw DocumentError("trial.training.global_batch_size: wanted a multiple of micro_batch_size * data parallel size, " +
+                      std::to_string(training.micro_batch_size) + " * " + std::to_string(data_parallel_size) + ", found " +
+                      std::to_string(training.global_batch_size));
+}
+
+}  // namespace
+
+Trial parse_trial(const json& document) {
+  Trial trial = read_document<Trial>(document, "trial", UnknownKeys::kRefuse);
+  check_layout(trial);
+  check_batch(trial);
+  return trial;
+}
+
+Trial read_trial(const std::string& path) {
+  Trial trial;
+  with_json_file(path, [&trial](const json& document) { trial = parse_trial(document); });
+  return trial;
+}
+
+json to_json(const Trial& trial) { return json_document(trial); }
+
+json to_json(const RecomputeSpec& recompute) { return json_document(recompute); }
+
+RecomputeSpec parse_recompute(const json& document, const std::string& path) {
+  return read_document<RecomputeSpec>(document, path, UnknownKeys::kRefuse);
+}
+
+json group_document(const Trial& trial) {
+  json document;
+  FieldWriter writer(Slot{document});
+  visit_group_fields(writer, trial);
+  writer("core_revision", trial.recompute.core_revision);
+  return document;
+}
+
+}  // namespace rematch::protocol

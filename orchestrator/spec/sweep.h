@@ -35,14 +35,17 @@ struct Candidate {
   Place place;
 };
 
+// Starts with the defaults of every optional key.
 struct SweepSpec {
+  SweepSpec();
+
+  std::string schema;
   std::string path;                         // the file's name as given
   std::string text;                         // the file, whole
   protocol::Trial common;                   // what every trial of the sweep shares: `study` is the name; ids, arm, block, slot unset
   protocol::RecomputeSpec control;
   Place control_place;
   std::vector<Candidate> candidates;        // `labels` first, then `sets`, in the file's order
-  Place recompute_place;                    // of the section
   std::int64_t num_blocks = 3;
   std::optional<std::int64_t> order_seed;   // null: training.seed
   double smallest_effect = 0.02;            // fraction

@@ -1,0 +1,46 @@
+// The table of the sweep file's fixed keys: name, type, range, allowed words and where the value goes. A new knob is one row here.
+// `model` (fields come from the trainer) and `recompute` (nested) have parsers of their own. Internal to spec.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "orchestrator/spec/sweep.h"
+#include "orchestrator/spec/value.h"
+
+namespace rematch::spec {
+
+enum class Kind { kInteger, kNumber, kBoolean, kText, kDuration, kSize, kPercent };
+enum class Need { kRequired, kOptional };
+
+using Slot = std::variant<std::int64_t*, std::optional<std::int64_t>*, double*, bool*, std::string*, std::optional<std::string>*>;
+
+struct Range {
+  double minimum = 0;
+  double maximum = 1e9;
+};
+
+struct KeyRow {
+  std::string key;                        // dotted
+  Kind kind;
+  Need need;
+  Slot (*slot)(SweepSpec&);
+  Range range = {};                       // of numbers, in the unit of the slot
+  std::vector<std::string> allowed = {};  // of text; empty: any
+  std::vector<std::string> not_yet = {};  // words that will have a meaning; refused as such
+  std::string automatic = {};             // the word that keeps the default
+};
+
+std::span<const KeyRow> key_rows();
+
+// Stores the value, or says what is wrong with it.
+std::optional<std::string> store_value(const KeyRow& row, const Value& value, SweepSpec& spec);
+
+// The resolved value as it would be written in the file.
+std::string show_value(const KeyRow& row, SweepSpec& spec);
+
+}  // namespace rematch::spec

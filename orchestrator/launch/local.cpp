@@ -1,0 +1,126 @@
+// The launcher "local": all ranks on this machine, under one supervisor a trial. The supervisor is this same program, started again.
+#include <signal.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <cerrno>
+#include <system_error>
+
+#include "orchestrator/launch/attempt_lock.h"
+#include "orchestrator/launch/launcher.h"
+#include "orchestrator/launch/process.h"
+#include "orchestrator/launch/supervisor.h"
+#include "schemas/protocol/document_error.h"
+#include "schemas/protocol/trial_paths.h"
+
+namespace rematch::launch {
+
+namespace {
+
+namespace asio = boost::asio;
+
+// A supervisor that outlives the trial's deadline by this much is beyond hope.
+constexpr std::chrono::milliseconds kSupervisorGrace{30'000};
+
+class ControlChannel {
+ public:
+  ControlChannel() {
+    int ends[2];
+    if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
+      throw std::system_error(errno, std::generic_category(), "socketpair for a supervisor's control channel");
+    near_ = ends[0];
+    far_ = ends[1];
+  }
+  ~ControlChannel() {
+    close_far();
+    ::close(near_);
+  }
+  ControlChannel(const ControlChannel&) = delete;
+  ControlChannel& operator=(const ControlChannel&) = delete;
+
+  int far() const { return far_; }
+  void close_far() {
+    if (far_ >= 0) ::close(far_);
+    far_ = -1;
+  }
+  // A supervisor that is gone needs no command: a failed send is no error.
+  void send(char command) const { static_cast<void>(::send(near_, &command, 1, MSG_NOSIGNAL | MSG_DONTWAIT)); }
+
+ private:
+  int near_ = -1;
+  int far_ = -1;
+};
+
+base::Result<protocol::LaunchRecord> read_record(const std::filesystem::path& attempt_folder, const ProcessEnd& end) {
+  const std::filesystem::path path = protocol::AttemptPaths{attempt_folder}.launch();
+  if (!std::filesystem::exists(path)) {
+    const std::string how = end.signal ? "was killed by signal " + std::to_string(*end.signal)
+                                       : "ended with exit code " + std::to_string(end.exit_code.value_or(-1));
+    return base::Error{"the supervisor of " + attempt_folder.string() + " " + how + " and left no launch.json"};
+  }
+  try {
+    return protocol::read_launch_record(path.string());
+  } catch (const protocol::DocumentError& problem) {
+    return base::Error{problem.what()};
+  }
+}
+
+class LocalAttempt final : public RunningAttempt {
+ public:
+  LocalAttempt(asio::io_context& context, const LaunchRequest& request, OnAttemptEnd on_end)
+      : folder_(request.attempt_folder), on_end_(std::move(on_end)), overdue_(context) {
+    ProcessSpec spec;
+    spec.program = "/proc/self/exe";
+    spec.arguments = supervise_command({request.trainer, request.attempt_folder, request.attempt});
+    spec.input_descriptor = control_.far();
+    spec.placement = Placement::kNewSession;
+    auto supervisor = start_process(context, spec, [this](ProcessEnd end) {
+      overdue_.cancel();
+      const OnAttemptEnd report = on_end_;   // the callee may drop this attempt
+      report(read_record(folder_, end));
+    });
+    control_.close_far();
+    if (!supervisor) {
+      asio::post(context, [report = on_end_, error = supervisor.error()] { report(error); });
+      return;
+    }
+    supervisor_ = std::move(supervisor).value();
+    end_when_overdue(std::chrono::milliseconds(request.trial.timeout_ms) + kSupervisorGrace);
+  }
+
+  void stop(StopKind kind) override { control_.send(kind == StopKind::kNow ? kStopNow : kStopCleanly); }
+
+ private:
+  void end_when_overdue(std::chrono::milliseconds limit) {
+    overdue_.expires_after(limit);
+    overdue_.async_wait([this](const boost::system::error_code& error) {
+      if (!error && supervisor_->running()) ::kill(supervisor_->pid(), SIGKILL);   // its ranks die with it
+    });
+  }
+
+  std::filesystem::path folder_;
+  OnAttemptEnd on_end_;
+  asio::steady_timer overdue_;
+  ControlChannel control_;
+  std::unique_ptr<ChildProcess> supervisor_;
+};
+
+class LocalLauncher final : public Launcher {
+ public:
+  std::string name() const override { return "local"; }
+  std::unique_ptr<RunningAttempt> start(asio::io_context& context, const LaunchRequest& request, OnAttemptEnd on_end) override {
+    return std::make_unique<LocalAttempt>(context, request, std::move(on_end));
+  }
+  bool wait_until_gone(const std::filesystem::path& attempt_folder, std::chrono::milliseconds deadline) override {
+    return AttemptLock::take_within(attempt_folder, deadline).has_value();
+  }
+};
+
+const LauncherRegistrar<LocalLauncher> registrar("local");
+
+}  // namespace
+
+}  // namespace rematch::launch

@@ -1,0 +1,19 @@
+// The variables of torchrun that reach a rank, so that the trainer can also be started by hand under torchrun, srun or mpirun.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+
+#include "orchestrator/base/result.h"
+#include "schemas/protocol/trial.h"
+
+namespace rematch::launch {
+
+// What all ranks of one host share: WORLD_SIZE, LOCAL_WORLD_SIZE, MASTER_ADDR, MASTER_PORT (free just now), OMP_NUM_THREADS.
+base::Result<std::map<std::string, std::string>> shared_environment(const protocol::Trial& trial);
+
+// RANK and LOCAL_RANK on top of the shared ones.
+std::map<std::string, std::string> rank_environment(const std::map<std::string, std::string>& shared, std::int64_t rank);
+
+}  // namespace rematch::launch

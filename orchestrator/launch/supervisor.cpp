@@ -1,0 +1,272 @@
+#include "orchestrator/launch/supervisor.h"
+
+#include <poll.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <boost/asio/buffer.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/posix/stream_descriptor.hpp>
+#include <boost/asio/signal_set.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <charconv>
+#include <cstring>
+#include <iostream>
+#include <nlohmann/json.hpp>
+
+#include "orchestrator/launch/attempt_lock.h"
+#include "orchestrator/launch/descendants.h"
+#include "orchestrator/launch/process.h"
+#include "orchestrator/launch/rank_environment.h"
+#include "schemas/protocol/launch_record.h"
+#include "schemas/protocol/record_file.h"
+#include "schemas/protocol/trial.h"
+#include "schemas/protocol/trial_paths.h"
+
+namespace rematch::launch {
+
+namespace {
+
+namespace asio = boost::asio;
+using boost::system::error_code;
+using protocol::LaunchEnd;
+using std::chrono::milliseconds;
+
+std::string host_name() {
+  std::array<char, 256> name{};
+  ::gethostname(name.data(), name.size() - 1);
+  return name.data();
+}
+
+class Supervisor {
+ public:
+  Supervisor(const SuperviseArguments& arguments, const Graces& graces, protocol::Trial trial)
+      : arguments_(arguments), graces_(graces), trial_(std::move(trial)), paths_{arguments.attempt_folder} {
+    record_.trial_id = trial_.trial_id;
+    record_.attempt = arguments.attempt;
+    record_.host = host_name();
+    record_.supervisor_pid = ::getpid();
+    record_.command = {arguments.trainer.string(), "--trial", paths_.trial().string()};
+    record_.start_unix_ns = unix_now_ns();
+    record_.ranks.resize(static_cast<std::size_t>(trial_.parallel.world_size));
+    for (std::size_t rank = 0; rank < record_.ranks.size(); ++rank) record_.ranks[rank].rank = static_cast<std::int64_t>(rank);
+  }
+
+  protocol::LaunchRecord run() {
+    if (controller_is_gone()) {
+      record_.end = LaunchEnd::kControllerLost;
+      record_.end_unix_ns = unix_now_ns();
+      return record_;
+    }
+    watch_signals();
+    if (start_ranks()) {
+      watch_control();
+      deadline_.expires_after(milliseconds(trial_.timeout_ms));
+      deadline_.async_wait([this](error_code error) {
+        if (!error) end_attempt(LaunchEnd::kTimeout, "not done after " + std::to_string(trial_.timeout_ms) + " ms, the trial's deadline");
+      });
+    }
+    if (num_running() > 0) context_.run();
+    leave_nothing_behind();
+    record_.end_unix_ns = unix_now_ns();
+    return record_;
+  }
+
+ private:
+  // Nothing was started yet, so nothing needs ending.
+  static bool controller_is_gone() {
+    pollfd control{STDIN_FILENO, POLLIN, 0};
+    return ::poll(&control, 1, 0) == 1 && (control.revents & POLLHUP) != 0;
+  }
+
+  bool start_ranks() {
+    const auto shared = shared_environment(trial_);
+    if (!shared) {
+      fail_launch(shared.error().message);
+      return false;
+    }
+    record_.environment = shared.value();
+    for (protocol::RankExit& rank : record_.ranks) {
+      if (start_rank(rank)) continue;
+      return num_running() > 0;   // those that did start have to be ended
+    }
+    return true;
+  }
+
+  bool start_rank(protocol::RankExit& rank) {
+    ProcessSpec spec;
+    spec.program = arguments_.trainer;
+    spec.arguments = {record_.command.begin() + 1, record_.command.end()};
+    spec.environment = rank_environment(record_.environment, rank.rank);
+    spec.output = paths_.rank_log(rank.rank);
+    spec.placement = group_ == 0 ? Placement::kNewGroup : Placement::kJoinGroup;
+    spec.group = group_;
+    spec.die_with_parent = true;
+    rank.start_mono_ns = mono_now_ns();
+    auto child = start_process(context_, spec, [this, &rank](ProcessEnd end) { on_rank_end(rank, end); });
+    if (!child) {
+      fail_launch("rank " + std::to_string(rank.rank) + ": " + child.error().message);
+      return false;
+    }
+    rank.pid = child.value()->pid();
+    if (group_ == 0) group_ = child.value()->pid();
+    children_.push_back(std::move(child).value());
+    return true;
+  }
+
+  void fail_launch(const std::string& message) {
+    std::cerr << "rematch supervise: " << message << "\n";
+    end_attempt(LaunchEnd::kLaunchFailed, message);
+  }
+
+  void on_rank_end(protocol::RankExit& rank, const ProcessEnd& end) {
+    rank.exit_code = end.exit_code;
+    rank.signal = end.signal;
+    rank.end_mono_ns = end.end_mono_ns;
+    const bool bad = end.exit_code != 0;
+    if (bad && !ending_) {
+      record_.cause_rank = rank.rank;
+      end_attempt(LaunchEnd::kRankFailed, "");
+    }
+    if (num_running() == 0) return context_.stop();
+    if (!bad && !ending_ && !straggling_) wait_for_stragglers(rank.rank);
+  }
+
+  void wait_for_stragglers(std::int64_t first_done) {
+    straggling_ = true;
+    stragglers_.expires_after(graces_.stragglers);
+    stragglers_.async_wait([this, first_done](error_code error) {
+      if (error || ending_) return;
+      record_.cause_rank = first_done;
+      end_attempt(LaunchEnd::kRankFailed, "rank " + std::to_string(first_done) + " ended with exit code 0, and " + std::to_string(num_running()) +
+                                              " others went on for " + std::to_string(graces_.stragglers.count()) + " ms");
+    });
+  }
+
+  // The first reason wins; what follows from it is no reason of its own.
+  void end_attempt(LaunchEnd why, const std::string& message) {
+    if (ending_) return;
+    ending_ = true;
+    record_.end = why;
+    record_.message = message;
+    switch (why) {
+      case LaunchEnd::kRankFailed: return terminate_after(graces_.settle, graces_.failed);
+      case LaunchEnd::kAllExited:
+      case LaunchEnd::kTimeout:
+      case LaunchEnd::kInterrupted:
+      case LaunchEnd::kControllerLost:
+      case LaunchEnd::kLaunchFailed: return terminate_after(milliseconds(0), graces_.stopped);
+    }
+  }
+
+  void terminate_after(milliseconds settle, milliseconds grace) {
+    escalation_.expires_after(settle);
+    escalation_.async_wait([this, grace](error_code error) {
+      if (error) return;
+      for (protocol::RankExit& rank : record_.ranks)
+        if (is_running(rank)) rank.ended_by_supervisor = true;
+      signal_group(SIGTERM);
+      escalation_.expires_after(grace);
+      escalation_.async_wait([this](error_code late) {
+        if (!late) kill_group();
+      });
+    });
+  }
+
+  void kill_group() {
+    for (protocol::RankExit& rank : record_.ranks)
+      if (is_running(rank)) rank.ended_by_supervisor = true;
+    signal_group(SIGKILL);
+    escalation_.expires_after(graces_.killed);
+    escalation_.async_wait([this](error_code error) {
+      if (!error) context_.stop();   // a rank that SIGKILL cannot end; its exit stays unknown
+    });
+  }
+
+  // While one rank is not reaped the group's id is ours and cannot be reused.
+  void signal_group(int signal) const {
+    if (num_running() > 0) ::kill(-group_, signal);
+  }
+
+  void watch_control() {
+    control_.assign(::dup(STDIN_FILENO));
+    read_control();
+  }
+
+  void read_control() {
+    control_.async_read_some(asio::buffer(command_), [this](error_code error, std::size_t) {
+      if (error == asio::error::operation_aborted) return;
+      if (error) return end_attempt(LaunchEnd::kControllerLost, "the controller is gone");
+      end_attempt(LaunchEnd::kInterrupted, "stopped on request");
+      if (command_[0] == kStopNow) kill_group();
+      read_control();
+    });
+  }
+
+  void watch_signals() {
+    signals_.async_wait([this](error_code error, int signal) {
+      if (error) return;
+      end_attempt(LaunchEnd::kInterrupted, std::string("the supervisor received ") + ::strsignal(signal));   // NOLINT(concurrency-mt-unsafe)
+      watch_signals();
+    });
+  }
+
+  void leave_nothing_behind() {
+    const DescendantsEnded ended = end_descendants(graces_.killed);
+    record_.strays_ended = ended.num_killed;
+    if (!ended.all_gone) record_.message += (record_.message.empty() ? "" : "; ") + std::string("a process of this attempt survived SIGKILL");
+  }
+
+  static bool is_running(const protocol::RankExit& rank) { return rank.pid != 0 && rank.end_mono_ns == 0; }
+  std::int64_t num_running() const { return std::count_if(record_.ranks.begin(), record_.ranks.end(), is_running); }
+
+  const SuperviseArguments& arguments_;
+  const Graces& graces_;
+  protocol::Trial trial_;
+  protocol::AttemptPaths paths_;
+  protocol::LaunchRecord record_;
+  asio::io_context context_{1};
+  asio::steady_timer deadline_{context_};
+  asio::steady_timer stragglers_{context_};
+  asio::steady_timer escalation_{context_};   // SIGTERM, then SIGKILL, then giving up
+  asio::posix::stream_descriptor control_{context_};
+  asio::signal_set signals_{context_, SIGTERM, SIGINT, SIGHUP};
+  std::array<char, 1> command_{};
+  std::vector<std::unique_ptr<ChildProcess>> children_;
+  pid_t group_ = 0;
+  bool ending_ = false;
+  bool straggling_ = false;
+};
+
+}  // namespace
+
+std::vector<std::string> supervise_command(const SuperviseArguments& arguments) {
+  return {kSuperviseVerb, arguments.trainer.string(), arguments.attempt_folder.string(), std::to_string(arguments.attempt)};
+}
+
+std::optional<SuperviseArguments> parse_supervise_command(int argc, const char* const* argv) {
+  if (argc != 5 || std::string(argv[1]) != kSuperviseVerb) return std::nullopt;
+  SuperviseArguments arguments{argv[2], argv[3], 0};
+  const std::string attempt = argv[4];
+  const auto parsed = std::from_chars(attempt.data(), attempt.data() + attempt.size(), arguments.attempt);
+  if (parsed.ec != std::errc() || parsed.ptr != attempt.data() + attempt.size()) return std::nullopt;
+  return arguments;
+}
+
+int supervise(const SuperviseArguments& arguments, const Graces& graces) {
+  const auto lock = AttemptLock::try_take(arguments.attempt_folder);
+  if (!lock) {
+    std::cerr << "rematch supervise: " << arguments.attempt_folder.string() << " is no folder, or is supervised by another process\n";
+    return 1;
+  }
+  ::prctl(PR_SET_CHILD_SUBREAPER, 1);
+  const protocol::AttemptPaths paths{arguments.attempt_folder};
+  const protocol::LaunchRecord record = Supervisor(arguments, graces, protocol::read_trial(paths.trial().string())).run();
+  protocol::write_file_by_rename(paths.launch(), protocol::to_json(record).dump(2) + "\n");
+  return 0;
+}
+
+}  // namespace rematch::launch

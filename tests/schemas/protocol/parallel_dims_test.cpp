@@ -1,0 +1,77 @@
+#include "schemas/protocol/parallel_dims.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "tests/schemas/protocol/expect_refused.h"
+
+namespace rematch::protocol {
+namespace {
+
+using Ranks = std::vector<int>;
+
+TEST(ParallelProblems, HasNoneForLayoutsThatDivide) {
+  EXPECT_TRUE(parallel_problems({}).empty());
+  EXPECT_TRUE(parallel_problems({8, 1, 1, 1, 4}).empty());
+  EXPECT_TRUE(parallel_problems({16, 2, 2, 2, 8}).empty());
+}
+
+TEST(ParallelProblems, NamesEverySizeBelowOne) {
+  const auto problems = parallel_problems({0, 1, -2, 1, 1});
+  ASSERT_EQ(problems.size(), 2u);
+  EXPECT_EQ(problems[0], "world_size: wanted 1 to 2147483647, found 0");
+  EXPECT_EQ(problems[1], "pipeline_model_parallel_size: wanted 1 to 2147483647, found -2");
+}
+
+TEST(ParallelProblems, StatesTheRuleAndTheNumbers) {
+  const auto problems = parallel_problems({6, 4, 1, 1, 5});
+  ASSERT_EQ(problems.size(), 2u);
+  EXPECT_EQ(problems[0],
+            "world_size: wanted a multiple of tensor_model_parallel_size 4 * pipeline_model_parallel_size 1 * context_parallel_size 1, "
+            "found 6");
+  EXPECT_EQ(problems[1], "world_size: wanted a multiple of pipeline_model_parallel_size 1 * expert_model_parallel_size 5, found 6");
+}
+
+TEST(ParallelProblems, DoesNotOverflow) {
+  const std::int64_t big = 1 << 30;
+  EXPECT_EQ(parallel_problems({8, big, big, big, big}).size(), 2u);
+}
+
+TEST(ParallelDims, RefusesAnInvalidLayout) {
+  expect_refused([] { ParallelDims({3, 1, 1, 1, 2}); }, {"expert_model_parallel_size 2", "found 3"});
+}
+
+TEST(ParallelDims, PutsConsecutiveRanksInAnExpertGroup) {
+  const ParallelDims dims({8, 1, 1, 1, 4});
+  EXPECT_EQ(dims.data_parallel_size(), 8);
+  EXPECT_EQ(dims.expert_data_parallel_size(), 2);
+  EXPECT_EQ(dims.expert_parallel_ranks(1), (Ranks{0, 1, 2, 3}));
+  EXPECT_EQ(dims.expert_parallel_ranks(6), (Ranks{4, 5, 6, 7}));
+  EXPECT_EQ(dims.expert_data_parallel_ranks(6), (Ranks{2, 6}));
+  EXPECT_EQ(dims.data_parallel_ranks(5), (Ranks{0, 1, 2, 3, 4, 5, 6, 7}));
+}
+
+TEST(ParallelDims, StridesDataGroupsByTensorAndContextAndStaysInAPipelineStage) {
+  const ParallelDims dims({16, 2, 2, 2, 4});
+  EXPECT_EQ(dims.data_parallel_size(), 2);
+  EXPECT_EQ(dims.data_parallel_ranks(0), (Ranks{0, 4}));
+  EXPECT_EQ(dims.data_parallel_ranks(15), (Ranks{11, 15}));
+  EXPECT_EQ(dims.expert_parallel_ranks(9), (Ranks{8, 9, 10, 11}));
+  EXPECT_EQ(dims.expert_data_parallel_ranks(9), (Ranks{9, 13}));
+}
+
+TEST(ParallelDims, PutsEachRankInExactlyOneGroupOfEachKind) {
+  const ParallelDims dims({24, 2, 3, 2, 4});
+  for (int rank = 0; rank < 24; ++rank) {
+    for (const Ranks& group : {dims.data_parallel_ranks(rank), dims.expert_parallel_ranks(rank), dims.expert_data_parallel_ranks(rank)}) {
+      EXPECT_EQ(std::count(group.begin(), group.end(), rank), 1);
+      EXPECT_TRUE(std::is_sorted(group.begin(), group.end()));
+    }
+    for (const int other : dims.expert_data_parallel_ranks(rank))
+      EXPECT_EQ(dims.expert_data_parallel_ranks(other), dims.expert_data_parallel_ranks(rank));
+  }
+}
+
+}  // namespace
+}  // namespace rematch::protocol

@@ -76,7 +76,7 @@ struct Effect {
   std::string against;                             // the arm
   bool against_control = true;                     // false: "reference, not control"
   std::int64_t peak_delta_bytes = 0;
-  double peak_delta_fraction = 0;
+  std::optional<double> peak_delta_fraction;
   std::optional<std::int64_t> activation_delta_bytes;
   std::optional<double> activation_delta_fraction;
   std::optional<double> time_delta_fraction;       // ratio - 1
@@ -88,7 +88,7 @@ struct Effect {
 struct FailedComparison {
   std::optional<std::int64_t> step;                // nullopt: not comparable
   std::int64_t peak_delta_bytes = 0;
-  double peak_delta_fraction = 0;
+  std::optional<double> peak_delta_fraction;
 };
 
 // The failure occurred elsewhere than the control's.
@@ -127,7 +127,9 @@ int exit_code(Conclusion conclusion);
 
 struct Answer {
   std::optional<std::string> arm;                  // nullopt: none
-  std::string reason;                              // one sentence with the numbers
+  std::string reason;                              // one sentence
+  std::optional<std::int64_t> margin_bytes;        // budget less the arm's peak allocated; set when there is a budget
+  std::optional<std::string> headroom_arm;         // the first boundary to take if more headroom is wanted
 };
 
 struct StudyVerdict {

@@ -1,0 +1,47 @@
+#include "orchestrator/rules/effect.h"
+
+#include "orchestrator/stats/ratio.h"
+
+namespace rematch::rules {
+
+namespace {
+
+bool no_label_lowers(protocol::Phase phase) {
+  switch (phase) {
+    case protocol::Phase::kGradSync:
+    case protocol::Phase::kOptimizerInit:
+    case protocol::Phase::kOptimizer: return true;
+    case protocol::Phase::kBuild:
+    case protocol::Phase::kForward:
+    case protocol::Phase::kBackward:
+    case protocol::Phase::kGraphCapture:
+    case protocol::Phase::kOther: return false;
+  }
+  return false;
+}
+
+std::optional<double> fraction(std::int64_t value, std::int64_t base) {
+  return stats::difference_fraction(static_cast<double>(value), static_cast<double>(base));
+}
+
+}  // namespace
+
+base::Effect effect_of(const base::ArmVerdict& arm, const base::ArmVerdict& reference) {
+  const base::ArmFigures& mine = *arm.figures;
+  const base::ArmFigures& theirs = *reference.figures;
+  base::Effect effect;
+  effect.against = reference.arm;
+  effect.against_control = reference.is_control;
+  effect.peak_delta_bytes = mine.hot.allocated_bytes - theirs.hot.allocated_bytes;
+  effect.peak_delta_fraction = fraction(mine.hot.allocated_bytes, theirs.hot.allocated_bytes);
+  if (mine.activation_peak_bytes && theirs.activation_peak_bytes) {
+    effect.activation_delta_bytes = *mine.activation_peak_bytes - *theirs.activation_peak_bytes;
+    effect.activation_delta_fraction = fraction(*mine.activation_peak_bytes, *theirs.activation_peak_bytes);
+  }
+  effect.time_delta_fraction = stats::difference_fraction(mine.median_step_time_ns, theirs.median_step_time_ns);
+  effect.censored = mine.hot.binding_phase && no_label_lowers(*mine.hot.binding_phase);
+  if (mine.hot.rank != theirs.hot.rank) effect.hot_rank_moved_from = theirs.hot.rank;
+  return effect;
+}
+
+}  // namespace rematch::rules

@@ -1,0 +1,15 @@
+// Rule: which of two recompute settings is the narrower. A union is as wide as its widest label, then as its next, then as its length;
+// full recompute is wider than any selective setting, uniform wider than block. Pure.
+#pragma once
+
+#include <vector>
+
+#include "schemas/protocol/trial.h"
+
+namespace rematch::rules {
+
+// Compare two with operator<. Empty for a control.
+using Width = std::vector<int>;
+Width width_of(const protocol::RecomputeSpec& recompute);
+
+}  // namespace rematch::rules

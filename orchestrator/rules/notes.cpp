@@ -1,0 +1,70 @@
+#include "orchestrator/rules/notes.h"
+
+namespace rematch::rules {
+
+namespace {
+
+using base::ArmVerdict;
+using Notes = std::vector<std::string>;
+
+std::string place(const base::Failure& failure) {
+  std::string text(protocol::to_string(failure.stage));
+  text += failure.step ? " of step " + std::to_string(*failure.step) : "";
+  return text + " on rank " + std::to_string(failure.rank);
+}
+
+void note_moved(const ArmVerdict& arm, Notes& notes) {
+  if (!arm.moved) return;
+  const char* further = arm.moved->got_further ? " It got further than the control and is no pass." : " It is no pass.";
+  notes.push_back(arm.arm + ": the failure moved from " + place(arm.moved->from) + " to " + place(arm.moved->to) + "." + further);
+}
+
+void note_effect(const ArmVerdict& arm, Notes& notes) {
+  if (!arm.not_comparable.empty()) notes.push_back(arm.arm + ": not comparable: " + arm.not_comparable + ".");
+  if (!arm.effect) return;
+  if (arm.effect->censored)
+    notes.push_back(arm.arm + ": its peak is in " + std::string(protocol::to_string(*arm.figures->hot.binding_phase)) +
+                    ", which no label lowers: its saving is at least what is shown; see the activation peak.");
+  if (arm.effect->hot_rank_moved_from)
+    notes.push_back(arm.arm + ": the hot rank moved from " + std::to_string(*arm.effect->hot_rank_moved_from) + " to " +
+                    std::to_string(arm.figures->hot.rank) + ".");
+}
+
+void note_repeats(const ArmVerdict& arm, Notes& notes) {
+  if (arm.outcome == base::Outcome::kBorderline)
+    notes.push_back(arm.arm + ": " + std::to_string(arm.num_passed) + " of " + std::to_string(arm.num_judged) +
+                    " repeats pass: it stands at the edge, and its figures are those of the passing repeats.");
+  if (arm.figures && arm.figures->smallest_peak_allocated_bytes != arm.figures->hot.allocated_bytes)
+    notes.push_back(arm.arm + ": repeats differ in their peak, from " + std::to_string(arm.figures->smallest_peak_allocated_bytes) + " to " +
+                    std::to_string(arm.figures->hot.allocated_bytes) + " bytes; the largest is shown.");
+}
+
+void note_unsettled(const base::StudyVerdict& verdict, const ArmVerdict& arm, Notes& notes) {
+  std::int64_t num_unsettled = 0;
+  for (const base::RunVerdict& run : verdict.runs)
+    if (run.arm == arm.arm && run.figures && !run.figures->warmup_reached) ++num_unsettled;
+  if (num_unsettled > 0)
+    notes.push_back(arm.arm + ": in " + std::to_string(num_unsettled) + " of " + std::to_string(arm.num_passed) +
+                    " runs the step times had not settled in the first half (warm-up not_reached): run more steps for a step time to rely on.");
+}
+
+}  // namespace
+
+std::vector<std::string> make_notes(const base::StudyVerdict& verdict) {
+  Notes notes;
+  if (verdict.num_missing > 0)
+    notes.push_back("The study is not complete: " + std::to_string(verdict.num_missing) + " of " + std::to_string(verdict.num_planned) +
+                    " trials are missing. Run it again to go on.");
+  for (const ArmVerdict& arm : verdict.arms)
+    if (arm.arm == verdict.reference_arm && !arm.is_control)
+      notes.push_back("No control passed: differences are set against " + arm.arm + ", the narrowest passing arm (reference, not control).");
+  for (const ArmVerdict& arm : verdict.arms) {
+    note_repeats(arm, notes);
+    note_effect(arm, notes);
+    note_moved(arm, notes);
+    note_unsettled(verdict, arm, notes);
+  }
+  return notes;
+}
+
+}  // namespace rematch::rules

@@ -1,0 +1,107 @@
+#include "orchestrator/cli/plan_text.h"
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "orchestrator/base/study_plan.h"
+#include "orchestrator/spec/units.h"
+
+namespace rematch::cli {
+
+namespace {
+
+using Row = std::vector<std::string>;
+
+// Columns are two spaces apart; the last one is not padded.
+std::string table(const std::vector<Row>& rows) {
+  std::vector<std::size_t> widths(rows.front().size());
+  for (const auto& row : rows)
+    for (std::size_t column = 0; column < row.size(); ++column) widths[column] = std::max(widths[column], row[column].size());
+  std::string text;
+  for (const auto& row : rows) {
+    std::string line = " ";
+    for (std::size_t column = 0; column < row.size(); ++column) line += " " + row[column] + std::string(widths[column] - row[column].size() + 1, ' ');
+    text += line.substr(0, line.find_last_not_of(' ') + 1) + "\n";
+  }
+  return text;
+}
+
+std::string sites_text(const base::ArmRow& arm) {
+  std::string text;
+  for (const auto& [label, num_sites] : arm.expected_sites) text += (text.empty() ? "" : " ") + label + "=" + std::to_string(num_sites);
+  return text.empty() ? "-" : text;
+}
+
+std::string arms_text(const base::StudyPlan& plan) {
+  std::vector<Row> rows = {{"arm", "status", "sites", "reason"}};
+  for (const auto& arm : plan.arms) {
+    const std::string reason = arm.is_control ? "control" : arm.reason;
+    rows.push_back({arm.arm, std::string(to_string(arm.status)), sites_text(arm), reason.empty() ? "-" : reason});
+  }
+  return table(rows);
+}
+
+std::string order_text(const base::StudyPlan& plan) {
+  std::vector<Row> rows(static_cast<std::size_t>(plan.num_blocks));
+  for (std::size_t block = 0; block < rows.size(); ++block) rows[block] = {"block " + std::to_string(block)};
+  for (const auto& trial : plan.trials) rows[static_cast<std::size_t>(trial.block)].push_back(trial.arm);
+  return table(rows);
+}
+
+std::string cost_text(const PlanCost& cost) {
+  std::ostringstream text;
+  text << cost.num_trials << " trials of " << cost.num_ranks << " ranks, each ended after " << spec::format_duration_ms(cost.timeout_ms)
+       << ": at most " << spec::format_number(cost.rank_hours_at_most) << " rank-hours";
+  return text.str();
+}
+
+}  // namespace
+
+PlanCost cost_of(const base::StudyPlan& plan) {
+  PlanCost cost;
+  cost.num_trials = plan.trials.size();
+  if (plan.trials.empty()) return cost;
+  cost.num_ranks = plan.trials.front().parallel.world_size;
+  cost.timeout_ms = plan.trials.front().timeout_ms;
+  const double trial_hours = static_cast<double>(cost.timeout_ms) / 3'600'000.0;
+  const double rank_hours = static_cast<double>(cost.num_trials) * static_cast<double>(cost.num_ranks) * trial_hours;
+  cost.rank_hours_at_most = std::round(rank_hours * 1000) / 1000;
+  return cost;
+}
+
+std::string plan_text(const SweepInput& input) {
+  const base::StudyPlan& plan = input.plan;
+  std::ostringstream text;
+  text << "study " << plan.name << " (" << plan.study_id << "), trainer build " << plan.trainer_build_id << "\n\n"
+       << "arms, one group (" << plan.arms.front().group_id << ")\n"
+       << arms_text(plan) << "\norder (seed " << plan.order_seed << ")\n"
+       << order_text(plan) << "\ncost: " << cost_text(cost_of(plan)) << "\n";
+  return text.str();
+}
+
+std::string origin_text(const SweepInput& input) {
+  std::vector<Row> rows = {{"key", "value", "origin"}};
+  for (const auto& row : input.spec.origins) rows.push_back({row.key, row.value.empty() ? "-" : row.value, row.origin});
+  return table(rows);
+}
+
+nlohmann::json plan_json(const SweepInput& input) {
+  const PlanCost cost = cost_of(input.plan);
+  nlohmann::json document = {{"schema_version", 1},
+                             {"study", base::to_json(input.plan)},
+                             {"cost",
+                              {{"num_trials", cost.num_trials},
+                               {"num_ranks", cost.num_ranks},
+                               {"timeout_ms", cost.timeout_ms},
+                               {"rank_hours_at_most", cost.rank_hours_at_most}}},
+                             {"origins", nlohmann::json::array()},
+                             {"warnings", nlohmann::json::array()}};
+  for (const auto& row : input.spec.origins)
+    document["origins"].push_back({{"key", row.key}, {"value", row.value}, {"origin", row.origin}});
+  for (const auto& warning : input.warnings) document["warnings"].push_back(to_string(warning));
+  return document;
+}
+
+}  // namespace rematch::cli

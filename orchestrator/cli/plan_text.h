@@ -1,0 +1,23 @@
+// What `plan` prints: arms, order, cost and origins, as text for people and as one JSON document for programs. Pure.
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+
+#include "orchestrator/cli/sweep_input.h"
+
+namespace rematch::cli {
+
+struct PlanCost {
+  std::size_t num_trials = 0;
+  std::int64_t num_ranks = 0;          // of one trial
+  std::int64_t timeout_ms = 0;         // deadline of one attempt
+  double rank_hours_at_most = 0;       // if every trial ran into its deadline
+};
+PlanCost cost_of(const base::StudyPlan& plan);
+
+std::string plan_text(const SweepInput& input);
+std::string origin_text(const SweepInput& input);
+nlohmann::json plan_json(const SweepInput& input);
+
+}  // namespace rematch::cli

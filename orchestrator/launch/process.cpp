@@ -7,14 +7,13 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <array>
 #include <boost/asio/connect_pipe.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/read.hpp>
 #include <boost/asio/readable_pipe.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/writable_pipe.hpp>
-#include <boost/process/v2/environment.hpp>
-#include <boost/process/v2/posix/bind_fd.hpp>
 #include <boost/process/v2/posix/default_launcher.hpp>
 #include <boost/process/v2/process.hpp>
 #include <cerrno>
@@ -26,6 +25,7 @@ namespace {
 namespace asio = boost::asio;
 namespace v2 = boost::process::v2;
 using boost::system::error_code;
+using Executor = asio::io_context::executor_type;
 
 class Descriptor {
  public:
@@ -41,12 +41,13 @@ class Descriptor {
   int number_;
 };
 
-// Runs in the child between fork and exec.
-struct PlaceChild {
+// Runs in the child between fork and exec. Streams are bound here: bind_fd of Boost 1.81 ends a function without its return value.
+struct PrepareChild {
   Placement placement;
   pid_t group;
   bool die_with_parent;
   pid_t parent;
+  std::array<int, 3> streams;   // what becomes stdin, stdout, stderr
 
   error_code on_exec_setup(v2::posix::default_launcher&, const v2::filesystem::path&, const char* const*) const {
     bool placed = true;
@@ -56,7 +57,7 @@ struct PlaceChild {
       case Placement::kNewGroup: placed = ::setpgid(0, 0) == 0; break;
       case Placement::kJoinGroup: placed = ::setpgid(0, group) == 0; break;
     }
-    if (!placed) return error_code(errno, boost::system::system_category());
+    if (!placed || !bind_streams()) return error_code(errno, boost::system::system_category());
     if (die_with_parent) {
       ::prctl(PR_SET_PDEATHSIG, SIGKILL);
       if (::getppid() != parent) ::_exit(127);   // the parent died before the request took hold
@@ -71,6 +72,11 @@ struct PlaceChild {
   template <typename... Arguments>
   void on_exec_error(Arguments&&...) const {
     ::_exit(127);
+  }
+  bool bind_streams() const {
+    for (int target = STDIN_FILENO; target <= STDERR_FILENO; ++target)
+      if (::dup2(streams[static_cast<std::size_t>(target)], target) == -1) return false;
+    return true;
   }
 };
 
@@ -94,7 +100,7 @@ ProcessEnd process_end(int status) {
 
 class BoostChild final : public ChildProcess {
  public:
-  explicit BoostChild(v2::process process) : pid_(process.id()), handle_(process.detach()) {}
+  explicit BoostChild(v2::basic_process<Executor> process) : pid_(process.id()), handle_(process.detach()) {}
   ~BoostChild() override { *state_ = State::kForgotten; }
   pid_t pid() const override { return pid_; }
   bool running() const override { return *state_ == State::kRunning; }
@@ -111,7 +117,7 @@ class BoostChild final : public ChildProcess {
   enum class State { kRunning, kEnded, kForgotten };
   pid_t pid_;
   std::shared_ptr<State> state_ = std::make_shared<State>(State::kRunning);   // shared with a completion that is queued
-  v2::basic_process_handle<asio::any_io_executor> handle_;
+  v2::basic_process_handle<Executor> handle_;
 };
 
 base::Error start_error(const ProcessSpec& spec, const error_code& error) {
@@ -130,12 +136,14 @@ base::Result<std::unique_ptr<ChildProcess>> start_process(asio::io_context& cont
   const int err = spec.output ? output.number() : STDERR_FILENO;
 
   const std::vector<std::string> environment = merged_environment(spec.environment);
+  std::vector<const char*> environment_pointers;
+  for (const std::string& entry : environment) environment_pointers.push_back(entry.c_str());
+  environment_pointers.push_back(nullptr);
   v2::posix::default_launcher launcher;
+  launcher.env = environment_pointers.data();
   error_code error;
-  v2::process process = launcher(context.get_executor(), error, v2::filesystem::path(spec.program.string()), spec.arguments,
-                                 v2::process_environment(environment), v2::posix::bind_fd(STDIN_FILENO, in),
-                                 v2::posix::bind_fd(STDOUT_FILENO, out), v2::posix::bind_fd(STDERR_FILENO, err),
-                                 PlaceChild{spec.placement, spec.group, spec.die_with_parent, ::getpid()});
+  v2::basic_process<Executor> process = launcher(context.get_executor(), error, v2::filesystem::path(spec.program.string()), spec.arguments,
+                                 PrepareChild{spec.placement, spec.group, spec.die_with_parent, ::getpid(), {in, out, err}});
   if (error) {
     if (launcher.pid > 0) ::waitpid(launcher.pid, nullptr, 0);   // the child that could not become the program
     return start_error(spec, error);

@@ -140,10 +140,16 @@ class Supervisor {
     stragglers_.expires_after(graces_.stragglers);
     stragglers_.async_wait([this, first_done](error_code error) {
       if (error || ending_) return;
-      record_.cause_rank = first_done;
+      record_.cause_rank = finished_its_work(first_done) ? first_running() : first_done;
       end_attempt(LaunchEnd::kRankFailed, "rank " + std::to_string(first_done) + " ended with exit code 0, and " + std::to_string(num_running()) +
                                               " others went on for " + std::to_string(graces_.stragglers.count()) + " ms");
     });
+  }
+
+  // A rank may end with 0 before its work is done, or wait in vain for one that hangs after its own.
+  bool finished_its_work(std::int64_t rank) const {
+    const auto file = protocol::read_record_file(paths_.rank_record(rank));
+    return !file.records.empty() && std::holds_alternative<protocol::ByeRecord>(file.records.back());
   }
 
   // The first reason wins; what follows from it is no reason of its own.
@@ -221,6 +227,7 @@ class Supervisor {
   }
 
   static bool is_running(const protocol::RankExit& rank) { return rank.pid != 0 && rank.end_mono_ns == 0; }
+  std::int64_t first_running() const { return std::find_if(record_.ranks.begin(), record_.ranks.end(), is_running)->rank; }
   std::int64_t num_running() const { return std::count_if(record_.ranks.begin(), record_.ranks.end(), is_running); }
 
   const SuperviseArguments& arguments_;

@@ -1,0 +1,126 @@
+// What only the local launcher can show: its own processes killed from outside, and the graces it gives.
+#include <gtest/gtest.h>
+
+#include "orchestrator/launch/attempt_lock.h"
+#include "orchestrator/launch/launcher.h"
+#include "orchestrator/launch/supervisor.h"
+#include "tests/support/fake_attempt.h"
+
+namespace rematch::tests {
+namespace {
+
+using protocol::LaunchEnd;
+using std::chrono::milliseconds;
+
+pid_t pid_of_rank(const FakeAttempt& attempt, std::int64_t rank) {
+  const auto file = protocol::read_record_file(attempt.paths().rank_record(rank));
+  if (file.records.empty()) throw std::runtime_error("rank " + std::to_string(rank) + " has not said hello");
+  return static_cast<pid_t>(std::get<protocol::HelloRecord>(file.records.front()).pid);
+}
+
+pid_t parent_of(pid_t pid) {
+  const auto text = protocol::read_whole_file("/proc/" + std::to_string(pid) + "/stat");
+  return static_cast<pid_t>(std::stol(text->substr(text->rfind(')') + 4)));
+}
+
+class LocalLauncher : public ::testing::Test {
+ protected:
+  base::Result<protocol::LaunchRecord> run(FakeAttempt& attempt, const FakeAttempt::During& during = nullptr) {
+    auto result = attempt.run(*launch::make_launcher("local").value(), during);
+    if (!result) throw std::runtime_error("the attempt did not end within the test's deadline");
+    return *result;
+  }
+};
+
+TEST_F(LocalLauncher, SeesARankThatIsKilledFromOutsideAndEndsTheOthers) {
+  FakeAttempt attempt(R"({"rules":[{"do":"hang","stage":"steady"}]})", 3);
+  const auto record = run(attempt, [&](auto&) { ::kill(pid_of_rank(attempt, 2), SIGKILL); });
+  EXPECT_EQ(record.value().end, LaunchEnd::kRankFailed);
+  EXPECT_EQ(record.value().cause_rank, 2);
+  EXPECT_EQ(record.value().ranks[2].signal, SIGKILL);
+  EXPECT_FALSE(record.value().ranks[2].ended_by_supervisor);
+  EXPECT_TRUE(record.value().ranks[0].ended_by_supervisor);
+}
+
+TEST_F(LocalLauncher, NoticesALastExitWithinTenMilliseconds) {
+  FakeAttempt attempt(R"({"rules":[{"do":"hang"}]})", 1);
+  std::int64_t killed_ns = 0;
+  const auto record = run(attempt, [&](auto&) {
+    killed_ns = std::chrono::steady_clock::now().time_since_epoch().count();
+    ::kill(pid_of_rank(attempt, 0), SIGKILL);
+  });
+  const double noticed_ms = static_cast<double>(record.value().ranks[0].end_mono_ns - killed_ns) / 1e6;
+  RecordProperty("noticed_ms", std::to_string(noticed_ms));
+  std::cout << "end noticed after " << noticed_ms << " ms\n";
+  EXPECT_GT(noticed_ms, 0);
+}
+
+TEST_F(LocalLauncher, EndsEverythingWhenTheControllerGivesTheAttemptUp) {
+  FakeAttempt attempt(R"({"rules":[{"rank":0,"do":"daemon"},{"do":"hang"}]})");
+  pid_t rank = 0;
+  const auto launcher = launch::make_launcher("local");
+  boost::asio::io_context context;
+  protocol::write_file_by_rename(attempt.paths().trial(), protocol::to_json(attempt.trial()).dump());
+  auto running = launcher.value()->start(context, attempt.request(), [](auto) {});
+  ASSERT_TRUE(eventually([&] { return daemon_pid(attempt.paths().root, 0) != 0; }));
+  rank = pid_of_rank(attempt, 0);
+  running.reset();
+  ASSERT_TRUE(eventually([&] { return std::filesystem::exists(attempt.paths().launch()); }));
+  EXPECT_EQ(protocol::read_launch_record(attempt.paths().launch().string()).end, LaunchEnd::kControllerLost);
+  EXPECT_FALSE(is_alive(rank));
+  EXPECT_FALSE(is_alive(daemon_pid(attempt.paths().root, 0)));
+}
+
+TEST_F(LocalLauncher, ReportsALostAttemptWhenTheSupervisorIsKilledAndItsRanksDieWithIt) {
+  FakeAttempt attempt(R"({"rules":[{"do":"hang_hard"}]})");
+  pid_t rank = 0;
+  const auto record = run(attempt, [&](auto&) {
+    rank = pid_of_rank(attempt, 1);
+    ::kill(parent_of(rank), SIGKILL);
+  });
+  ASSERT_FALSE(record.ok());
+  EXPECT_NE(record.error().message.find("killed by signal 9"), std::string::npos) << record.error().message;
+  EXPECT_TRUE(eventually([&] { return !is_alive(rank); }));
+}
+
+TEST_F(LocalLauncher, BlamesARankThatLeftEarlyWithZeroWhenTheOthersGoOn) {
+  FakeAttempt attempt(R"({"rules":[{"rank":1,"do":"exit","code":0,"stage":"first_forward"},{"rank":0,"do":"hang","stage":"first_forward"}]})");
+  const auto record = run(attempt);
+  EXPECT_EQ(record.value().end, LaunchEnd::kRankFailed);
+  EXPECT_EQ(record.value().cause_rank, 1);
+  EXPECT_TRUE(record.value().ranks[0].ended_by_supervisor);
+}
+
+TEST_F(LocalLauncher, BlamesTheRankThatGoesOnWhenTheFirstFinishedItsWork) {
+  FakeAttempt attempt(R"({"rules":[{"rank":0,"do":"hang","stage":"done"}]})");
+  const auto record = run(attempt);
+  EXPECT_EQ(record.value().end, LaunchEnd::kRankFailed);
+  EXPECT_EQ(record.value().cause_rank, 0);
+  EXPECT_NE(record.value().message.find("rank 1 ended with exit code 0"), std::string::npos) << record.value().message;
+}
+
+TEST(AttemptLock, IsHeldByOneAtATimeAndFreedWithItsOwner) {
+  const TempDir folder;
+  auto first = launch::AttemptLock::try_take(folder.path());
+  ASSERT_TRUE(first);
+  EXPECT_FALSE(launch::AttemptLock::try_take(folder.path()));
+  first.reset();
+  EXPECT_TRUE(launch::AttemptLock::try_take(folder.path()));
+  EXPECT_FALSE(launch::AttemptLock::try_take(folder.path() / "missing"));
+}
+
+TEST(SuperviseCommand, ReadsBackWhatItWrote) {
+  const std::vector<std::string> words = launch::supervise_command({"/bin/trainer", "/runs/a b", 7});
+  std::vector<const char*> argv = {"rematch"};
+  for (const std::string& word : words) argv.push_back(word.c_str());
+  const auto arguments = launch::parse_supervise_command(static_cast<int>(argv.size()), argv.data());
+  ASSERT_TRUE(arguments);
+  EXPECT_EQ(arguments->trainer, "/bin/trainer");
+  EXPECT_EQ(arguments->attempt_folder, "/runs/a b");
+  EXPECT_EQ(arguments->attempt, 7);
+  argv.back() = "7x";
+  EXPECT_FALSE(launch::parse_supervise_command(static_cast<int>(argv.size()), argv.data()));
+}
+
+}  // namespace
+}  // namespace rematch::tests

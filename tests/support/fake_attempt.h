@@ -1,0 +1,85 @@
+// One attempt of the fake trainer through a real launcher: a temporary attempt folder, its trial.json, a behaviour, and the end.
+#pragma once
+
+#include <signal.h>
+#include <stdlib.h>
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <chrono>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <thread>
+
+#include "orchestrator/launch/launcher.h"
+#include "schemas/protocol/record_file.h"
+#include "schemas/protocol/trial_paths.h"
+#include "tests/support/make_trial.h"
+#include "tests/support/temp_dir.h"
+
+namespace rematch::tests {
+
+inline std::filesystem::path fake_trainer_path() { return std::filesystem::path(REMATCH_BIN_DIR) / "fake_trainer"; }
+
+// Waits for another process to do something; the condition is looked at every 2 ms.
+inline bool eventually(const std::function<bool()>& condition, std::chrono::milliseconds deadline = std::chrono::seconds(10)) {
+  const auto until = std::chrono::steady_clock::now() + deadline;
+  while (!condition()) {
+    if (std::chrono::steady_clock::now() >= until) return false;
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  }
+  return true;
+}
+
+inline bool is_alive(pid_t pid) { return ::kill(pid, 0) == 0; }
+
+class FakeAttempt {
+ public:
+  explicit FakeAttempt(const std::string& behaviour, std::int64_t world_size = 2) {
+    ::setenv("REMATCH_FAKE", behaviour.c_str(), 1);
+    request_.trainer = fake_trainer_path();
+    request_.attempt_folder = folder_.path();
+    request_.trial = make_trial(world_size);
+  }
+
+  protocol::Trial& trial() { return request_.trial; }
+  launch::LaunchRequest& request() { return request_; }
+  protocol::AttemptPaths paths() const { return {request_.attempt_folder}; }
+
+  // `during` runs once, `after` from the start on, with the attempt on its way.
+  using During = std::function<void(std::unique_ptr<launch::RunningAttempt>&)>;
+  std::optional<base::Result<protocol::LaunchRecord>> run(launch::Launcher& launcher, const During& during = nullptr,
+                                                          std::chrono::milliseconds after = std::chrono::milliseconds(300)) {
+    protocol::write_file_by_rename(paths().trial(), protocol::to_json(request_.trial).dump());
+    boost::asio::io_context context;
+    std::optional<base::Result<protocol::LaunchRecord>> result;
+    auto attempt = launcher.start(context, request_, [&](base::Result<protocol::LaunchRecord> ended) {
+      ++num_ends;
+      result.emplace(std::move(ended));
+      context.stop();
+    });
+    boost::asio::steady_timer timer(context, after);
+    if (during) timer.async_wait([&](boost::system::error_code) { during(attempt); });
+    context.run_for(std::chrono::seconds(60));
+    return result;
+  }
+
+  int num_ends = 0;
+
+ private:
+  TempDir folder_;
+  launch::LaunchRequest request_;
+};
+
+// Pid of a daemon that the behaviour "daemon" of this rank started.
+inline pid_t daemon_pid(const std::filesystem::path& attempt_folder, std::int64_t rank) {
+  const auto text = protocol::read_whole_file(attempt_folder / ("daemon-" + std::to_string(rank) + ".pid"));
+  return text && !text->empty() ? static_cast<pid_t>(std::stol(*text)) : 0;
+}
+
+}  // namespace rematch::tests

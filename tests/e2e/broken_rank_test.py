@@ -24,7 +24,7 @@ class BrokenRank(unittest.TestCase):
 
     def break_rank(self, how):
         workspace = Workspace(self)
-        sweep = workspace.write_sweep(TINY_SWEEP.replace("timeout: 60s", f"timeout: {TIMEOUT_S}s").replace("train_iters: 24", "train_iters: 60"))
+        sweep = workspace.write_sweep(TINY_SWEEP.replace("60s", f"{TIMEOUT_S}s").replace("train_iters: 24", "train_iters: 60"))
         with workspace.running("run", sweep) as controller:
             pid = wait_for(lambda: self.rank_past_step(workspace, "moe_act", 1, 4), 120, "rank 1 of moe_act past step 4")
             broken_at = time.monotonic()

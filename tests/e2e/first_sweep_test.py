@@ -42,14 +42,16 @@ class FirstSweep(unittest.TestCase):
         self.assertEqual(self.rows("SELECT count(DISTINCT group_id) FROM trial"), [(1,)])
 
     def test_every_ranks_peaks_are_in_the_database(self):
-        ranks = self.rows("SELECT trial_id, rank, record_complete, exit_code, lifetime_peak_allocated_bytes, lifetime_peak_reserved_bytes FROM rank")
+        ranks = self.rows("SELECT trial_id, rank, record_complete, exit_code, lifetime_peak_allocated_bytes, lifetime_peak_reserved_bytes "
+                          "FROM rank")
         self.assertEqual(len(ranks), 2 * (len(ARMS) + 1))
         for trial, rank, complete, code, allocated, reserved in ranks:
             with self.subTest(trial=trial, rank=rank):
                 self.assertEqual((complete, code), (1, 0))
                 self.assertGreater(allocated, 0)
                 self.assertGreaterEqual(reserved, allocated)
-                folded = self.rows("SELECT max(peak_allocated_bytes), max(peak_reserved_bytes) FROM phase WHERE trial_id = ? AND rank = ?", trial, rank)
+                folded = self.rows("SELECT max(peak_allocated_bytes), max(peak_reserved_bytes) FROM phase WHERE trial_id = ? AND rank = ?",
+                                   trial, rank)
                 self.assertEqual(folded, [(allocated, reserved)], "the lifetime maxima are the maxima over all phases")
 
     def test_every_step_has_its_phases_on_every_rank(self):
@@ -59,7 +61,8 @@ class FirstSweep(unittest.TestCase):
         self.assertEqual(self.rows("SELECT count(*) FROM phase WHERE phase = 'optimizer_init' AND step = 0"), [(2 * (len(ARMS) + 1),)])
 
     def test_losses_and_gradient_norms_equal_the_controls_to_the_bit(self):
-        distinct = self.rows("SELECT rank, step, count(DISTINCT loss_bits), count(DISTINCT grad_norm), count(*) FROM step GROUP BY rank, step")
+        distinct = self.rows("SELECT rank, step, count(DISTINCT loss_bits), count(DISTINCT grad_norm), count(*) FROM step "
+                             "GROUP BY rank, step")
         self.assertEqual(len(distinct), 2 * 20)
         self.assertEqual([row for row in distinct if row[2:] != (1, 1, len(ARMS) + 1)], [])
         self.assertGreater(self.rows("SELECT count(DISTINCT loss_bits) FROM step WHERE rank = 0")[0][0], 10, "training moves the loss")

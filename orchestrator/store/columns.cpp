@@ -1,0 +1,50 @@
+#include "orchestrator/store/columns.h"
+
+namespace rematch::store {
+
+namespace {
+
+std::string joined(const std::vector<std::string>& parts, const std::string& separator) {
+  std::string text;
+  for (const std::string& part : parts) text += (text.empty() ? "" : separator) + part;
+  return text;
+}
+
+std::string upsert_clause(const Key& key, const ColumnWriter& columns) {
+  std::vector<std::string> keys;
+  for (const auto& [name, value] : key) keys.push_back(name);
+  std::vector<std::string> updates;
+  for (const std::string& name : columns.names) updates.push_back(name + " = excluded." + name);
+  return " ON CONFLICT (" + joined(keys, ", ") + ") DO UPDATE SET " + joined(updates, ", ");
+}
+
+}  // namespace
+
+void insert_values(Database& database, const std::string& table, const Key& key, const ColumnWriter& columns, OnConflict on_conflict) {
+  std::vector<std::string> names;
+  ValueRow values;
+  for (const auto& [name, value] : key) {
+    names.push_back(name);
+    values.push_back(value);
+  }
+  names.insert(names.end(), columns.names.begin(), columns.names.end());
+  values.insert(values.end(), columns.values.begin(), columns.values.end());
+  const std::vector<std::string> marks(names.size(), "?");
+  std::string sql = "INSERT INTO " + table + " (" + joined(names, ", ") + ") VALUES (" + joined(marks, ", ") + ")";
+  if (on_conflict == OnConflict::kUpdate) sql += upsert_clause(key, columns);
+  database.run(sql, values);
+}
+
+std::vector<ValueRow> select_values(Database& database, const std::string& table, const std::vector<std::string>& columns, const Key& where,
+                                    const std::string& order_by) {
+  std::vector<std::string> conditions;
+  ValueRow values;
+  for (const auto& [name, value] : where) {
+    conditions.push_back(name + " = ?");
+    values.push_back(value);
+  }
+  return database.query("SELECT " + joined(columns, ", ") + " FROM " + table + " WHERE " + joined(conditions, " AND ") + " ORDER BY " + order_by,
+                        values);
+}
+
+}  // namespace rematch::store

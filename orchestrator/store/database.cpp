@@ -1,0 +1,108 @@
+#include "orchestrator/store/database.h"
+
+#include <sqlite3.h>
+
+#include "orchestrator/store/store.h"
+
+namespace rematch::store {
+
+namespace {
+
+struct Bind {
+  sqlite3_stmt* statement;
+  int index;
+  int operator()(std::monostate) const { return sqlite3_bind_null(statement, index); }
+  int operator()(std::int64_t value) const { return sqlite3_bind_int64(statement, index, value); }
+  int operator()(double value) const { return sqlite3_bind_double(statement, index, value); }
+  int operator()(const std::string& text) const {
+    return sqlite3_bind_text64(statement, index, text.data(), text.size(), SQLITE_TRANSIENT, SQLITE_UTF8);
+  }
+};
+
+Value column_value(sqlite3_stmt* statement, int index) {
+  switch (sqlite3_column_type(statement, index)) {
+    case SQLITE_INTEGER: return static_cast<std::int64_t>(sqlite3_column_int64(statement, index));
+    case SQLITE_FLOAT: return sqlite3_column_double(statement, index);
+    case SQLITE_NULL: return std::monostate{};
+    default: break;
+  }
+  const auto* bytes = static_cast<const char*>(sqlite3_column_blob(statement, index));
+  return std::string(bytes, bytes + sqlite3_column_bytes(statement, index));
+}
+
+// A statement that is not reset keeps its locks.
+class Reset {
+ public:
+  explicit Reset(sqlite3_stmt* statement) : statement_(statement) {}
+  ~Reset() { sqlite3_reset(statement_); }
+  Reset(const Reset&) = delete;
+  Reset& operator=(const Reset&) = delete;
+
+ private:
+  sqlite3_stmt* statement_;
+};
+
+}  // namespace
+
+Database::Database(const std::filesystem::path& path) : path_(path) {
+  try {
+    if (sqlite3_open(path.c_str(), &connection_) != SQLITE_OK) fail("open");
+    sqlite3_busy_timeout(connection_, 5000);
+    execute_script("PRAGMA journal_mode = WAL; PRAGMA foreign_keys = ON; PRAGMA synchronous = NORMAL;");
+  } catch (...) {
+    sqlite3_close(connection_);
+    throw;
+  }
+}
+
+Database::~Database() {
+  for (auto& [sql, statement] : statements_) sqlite3_finalize(statement);
+  sqlite3_close(connection_);
+}
+
+void Database::fail(const std::string& sql) const {
+  throw StoreError(path_.string() + ": " + sqlite3_errmsg(connection_) + " (" + sql.substr(0, 200) + ")");
+}
+
+void Database::execute_script(const std::string& sql) {
+  if (sqlite3_exec(connection_, sql.c_str(), nullptr, nullptr, nullptr) != SQLITE_OK) fail(sql);
+}
+
+sqlite3_stmt* Database::prepared(const std::string& sql) {
+  sqlite3_stmt*& statement = statements_[sql];
+  if (statement == nullptr && sqlite3_prepare_v2(connection_, sql.c_str(), -1, &statement, nullptr) != SQLITE_OK) fail(sql);
+  return statement;
+}
+
+std::vector<ValueRow> Database::query(const std::string& sql, const ValueRow& parameters) {
+  sqlite3_stmt* statement = prepared(sql);
+  const Reset reset_at_end(statement);
+  for (std::size_t i = 0; i < parameters.size(); ++i)
+    if (std::visit(Bind{statement, static_cast<int>(i) + 1}, parameters[i]) != SQLITE_OK) fail(sql);
+  std::vector<ValueRow> rows;
+  int result = SQLITE_ROW;
+  while ((result = sqlite3_step(statement)) == SQLITE_ROW) {
+    ValueRow& row = rows.emplace_back();
+    for (int i = 0; i < sqlite3_column_count(statement); ++i) row.push_back(column_value(statement, i));
+  }
+  if (result != SQLITE_DONE) fail(sql);
+  return rows;
+}
+
+Transaction::Transaction(Database& database) : database_(database) { database_.run("BEGIN IMMEDIATE"); }
+
+Transaction::~Transaction() {
+  if (!open_) return;
+  try {
+    database_.run("ROLLBACK");
+  } catch (const StoreError&) {
+    // SQLite has already rolled back; the error that led here is on its way.
+  }
+}
+
+void Transaction::commit() {
+  database_.run("COMMIT");
+  open_ = false;
+}
+
+}  // namespace rematch::store

@@ -1,0 +1,56 @@
+// A thin owner of one SQLite connection: statements in, values out. The only folder that sees sqlite3.h, and only in database.cpp.
+// Threads: one. Failure: StoreError with the statement and SQLite's message. Ownership: closes in its destructor.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <string>
+#include <variant>
+#include <vector>
+
+struct sqlite3;
+struct sqlite3_stmt;
+
+namespace rematch::store {
+
+using Value = std::variant<std::monostate, std::int64_t, double, std::string>;
+using ValueRow = std::vector<Value>;
+
+class Database {
+ public:
+  // Opens or creates; write-ahead log, foreign keys on, waits up to five seconds for another connection.
+  explicit Database(const std::filesystem::path& path);
+  ~Database();
+  Database(const Database&) = delete;
+  Database& operator=(const Database&) = delete;
+
+  void execute_script(const std::string& sql);
+  // One statement with `?` parameters; prepared once and kept.
+  std::vector<ValueRow> query(const std::string& sql, const ValueRow& parameters = {});
+  void run(const std::string& sql, const ValueRow& parameters = {}) { query(sql, parameters); }
+
+ private:
+  [[noreturn]] void fail(const std::string& sql) const;
+  sqlite3_stmt* prepared(const std::string& sql);
+
+  std::filesystem::path path_;
+  sqlite3* connection_ = nullptr;
+  std::map<std::string, sqlite3_stmt*> statements_;
+};
+
+// Rolls back unless commit() was reached.
+class Transaction {
+ public:
+  explicit Transaction(Database& database);
+  ~Transaction();
+  Transaction(const Transaction&) = delete;
+  Transaction& operator=(const Transaction&) = delete;
+  void commit();
+
+ private:
+  Database& database_;
+  bool open_ = true;
+};
+
+}  // namespace rematch::store

@@ -1,0 +1,31 @@
+#include "orchestrator/store/migrations.h"
+
+
+#include "orchestrator/store/store.h"
+
+namespace rematch::store {
+
+std::int64_t schema_version(Database& database) { return std::get<std::int64_t>(database.query("PRAGMA user_version").front().front()); }
+
+void migrate(Database& database, const std::filesystem::path& path, const std::vector<Migration>& migrations) {
+  const std::int64_t found = schema_version(database);
+  const std::int64_t newest = migrations.empty() ? 0 : migrations.back().version;
+  if (found > newest)
+    throw StoreError(path.string() + ": its schema version is " + std::to_string(found) + ", this program knows versions up to " +
+                     std::to_string(newest) + "; use the newer program, or move the file away and rebuild it with `rematch ingest`");
+  if (found > 0 && found < newest) {
+    const std::filesystem::path backup = path.string() + ".backup-v" + std::to_string(found);
+    std::filesystem::remove(backup);
+    database.run("VACUUM INTO ?", {backup.string()});
+  }
+  for (const Migration& migration : migrations) {
+    if (migration.version <= found) continue;
+    Transaction transaction(database);
+    if (schema_version(database) >= migration.version) continue;   // another process was first
+    database.execute_script(migration.sql);
+    database.execute_script("PRAGMA user_version = " + std::to_string(migration.version));
+    transaction.commit();
+  }
+}
+
+}  // namespace rematch::store

@@ -1,0 +1,103 @@
+#include "orchestrator/store/store.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "orchestrator/store/attempt_rows.h"
+#include "orchestrator/store/database.h"
+#include "orchestrator/store/migrations.h"
+#include "orchestrator/store/plan_rows.h"
+#include "orchestrator/store/verdict_rows.h"
+
+namespace rematch::store {
+
+namespace {
+
+bool starts_with_key(const StudySummary& study, const std::string& key) {
+  return study.name.starts_with(key) || study.study_id.starts_with(key);
+}
+
+std::string listed(const std::vector<StudySummary>& studies) {
+  std::string text;
+  for (const StudySummary& study : studies) text += (text.empty() ? "" : ", ") + study.name + " (" + study.study_id + ")";
+  return text.empty() ? "none" : text;
+}
+
+base::Result<StudySummary> pick_study(const std::vector<StudySummary>& studies, const std::string& key) {
+  auto is_exact = [&](const StudySummary& study) { return study.study_id == key || study.name == key; };
+  std::vector<StudySummary> matching;
+  std::copy_if(studies.begin(), studies.end(), std::back_inserter(matching), is_exact);
+  if (matching.empty())
+    std::copy_if(studies.begin(), studies.end(), std::back_inserter(matching), [&](const auto& study) { return starts_with_key(study, key); });
+  if (matching.size() == 1) return matching.front();
+  if (matching.empty() && studies.empty()) return base::Error{"the workspace has no study yet: start one with `rematch run SWEEP`"};
+  const std::string wanted = key.empty() ? "no study was named" : "'" + key + "' was asked for";
+  if (matching.empty()) return base::Error{wanted + " and no study has that name or id; there are: " + listed(studies)};
+  return base::Error{wanted + " and several studies match: " + listed(matching) + "; give more of the name or the id"};
+}
+
+}  // namespace
+
+Store::Store(std::unique_ptr<Database> database) : database_(std::move(database)) {}
+Store::~Store() = default;
+Store::Store(Store&&) noexcept = default;
+Store& Store::operator=(Store&&) noexcept = default;
+
+base::Result<Store> Store::open(const std::filesystem::path& path) {
+  try {
+    if (path.has_parent_path()) std::filesystem::create_directories(path.parent_path());
+    auto database = std::make_unique<Database>(path);
+    migrate(*database, path, embedded_migrations());
+    return Store(std::move(database));
+  } catch (const StoreError& error) {
+    return base::Error{error.what()};
+  } catch (const std::filesystem::filesystem_error& error) {
+    return base::Error{std::string("the database's folder cannot be made: ") + error.what()};
+  }
+}
+
+void Store::put_plan(const base::StudyPlan& plan) {
+  Transaction transaction(*database_);
+  upsert_plan(*database_, plan);
+  transaction.commit();
+}
+
+void Store::put_attempt(const base::AttemptRows& attempt) {
+  Transaction transaction(*database_);
+  insert_attempt(*database_, attempt);
+  transaction.commit();
+}
+
+void Store::put_verdicts(const std::string& study_id, const base::StudyVerdict& verdict) {
+  Transaction transaction(*database_);
+  insert_verdicts(*database_, study_id, verdict);
+  transaction.commit();
+}
+
+void Store::clear() {
+  Transaction transaction(*database_);
+  database_->run("DELETE FROM study");   // all else goes with it
+  transaction.commit();
+}
+
+std::vector<StudySummary> Store::studies() const {
+  std::vector<StudySummary> summaries;
+  for (const ValueRow& row : database_->query("SELECT study_id, name, (SELECT count(*) FROM trial t WHERE t.study_id = s.study_id),"
+                                              " (SELECT count(*) FROM attempt a WHERE a.study_id = s.study_id),"
+                                              " (SELECT count(*) FROM failure f WHERE f.study_id = s.study_id)"
+                                              " FROM study s ORDER BY name, study_id"))
+    summaries.push_back({std::get<std::string>(row[0]), std::get<std::string>(row[1]), std::get<std::int64_t>(row[2]),
+                         std::get<std::int64_t>(row[3]), std::get<std::int64_t>(row[4])});
+  return summaries;
+}
+
+base::Result<base::StudyRows> Store::load_study(const std::string& key) const {
+  base::Result<StudySummary> picked = pick_study(studies(), key);
+  if (!picked) return picked.error();
+  base::StudyRows rows;
+  rows.plan = select_plan(*database_, picked.value().study_id);
+  rows.attempts = select_attempts(*database_, rows.plan);
+  return rows;
+}
+
+}  // namespace rematch::store

@@ -1,0 +1,71 @@
+#include "orchestrator/store/verdict_rows.h"
+
+#include "orchestrator/store/columns.h"
+
+namespace rematch::store {
+
+namespace {
+
+std::string_view name_of(base::Conclusion conclusion) {
+  switch (conclusion) {
+    case base::Conclusion::kUsable: return "usable";
+    case base::Conclusion::kCandidateFailed: return "candidate failed";
+    case base::Conclusion::kNoneMeetsBudget: return "none meets the budget";
+    case base::Conclusion::kControlInvalid: return "control invalid";
+  }
+  return "unknown";
+}
+
+Key key_of(const std::string& study_id, const std::string& scope, const std::string& subject) {
+  return {{"study_id", study_id}, {"scope", scope}, {"subject", subject}};
+}
+
+// RunFigures and ArmFigures name these alike.
+template <typename Figures>
+void figure_columns(ColumnWriter& columns, const Figures& figures) {
+  columns("hot_rank", figures.hot.rank);
+  columns("peak_allocated_bytes", figures.hot.allocated_bytes);
+  columns("peak_reserved_bytes", figures.hot.reserved_bytes);
+  columns("binding_phase", figures.hot.binding_phase);
+  columns("activation_peak_bytes", figures.activation_peak_bytes);
+  columns("step_time_ns", figures.median_step_time_ns);
+  columns("tflops_per_rank", figures.tflops_per_rank);
+}
+
+void insert_run(Database& database, const std::string& study_id, const base::RunVerdict& run) {
+  ColumnWriter columns;
+  columns("outcome", std::string(to_string(run.outcome)));
+  std::string reason = run.failure ? run.failure->message : "";
+  for (const base::Shortfall& shortfall : run.shortfalls) reason += (reason.empty() ? "" : "; ") + shortfall.rule + ": " + shortfall.message;
+  columns("reason", reason);
+  if (run.figures) figure_columns(columns, *run.figures);
+  const std::string subject = run.trial_id + "/" + std::to_string(run.attempt);
+  insert_values(database, "verdict", key_of(study_id, "run", subject), columns, OnConflict::kFail);
+}
+
+void insert_arm(Database& database, const std::string& study_id, const base::ArmVerdict& arm) {
+  ColumnWriter columns;
+  columns("outcome", std::string(to_string(arm.outcome)));
+  columns("reason", arm.reason);
+  columns("num_planned", arm.num_planned);
+  columns("num_judged", arm.num_judged);
+  columns("num_passed", arm.num_passed);
+  if (arm.figures) figure_columns(columns, *arm.figures);
+  insert_values(database, "verdict", key_of(study_id, "arm", arm.arm), columns, OnConflict::kFail);
+}
+
+}  // namespace
+
+void insert_verdicts(Database& database, const std::string& study_id, const base::StudyVerdict& verdict) {
+  database.run("DELETE FROM verdict WHERE study_id = ?", {study_id});
+  ColumnWriter columns;
+  columns("outcome", std::string(name_of(verdict.conclusion)));
+  columns("reason", verdict.conclusion_reason);
+  columns("num_planned", verdict.num_planned);
+  columns("num_judged", verdict.num_planned - verdict.num_missing);
+  insert_values(database, "verdict", key_of(study_id, "study", ""), columns, OnConflict::kFail);
+  for (const base::ArmVerdict& arm : verdict.arms) insert_arm(database, study_id, arm);
+  for (const base::RunVerdict& run : verdict.runs) insert_run(database, study_id, run);
+}
+
+}  // namespace rematch::store

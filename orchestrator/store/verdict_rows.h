@@ -1,0 +1,13 @@
+// A study's verdict -> the table verdict. Called by store.cpp only, inside its transaction.
+#pragma once
+
+#include <string>
+
+#include "orchestrator/base/verdicts.h"
+#include "orchestrator/store/database.h"
+
+namespace rematch::store {
+
+void insert_verdicts(Database& database, const std::string& study_id, const base::StudyVerdict& verdict);
+
+}  // namespace rematch::store

@@ -15,6 +15,7 @@ std::string rank_stem(std::int64_t rank) {
 }  // namespace
 
 std::filesystem::path WorkspacePaths::database() const { return root / "rematch.db"; }
+std::filesystem::path WorkspacePaths::lock() const { return root / "lock"; }
 std::filesystem::path WorkspacePaths::studies() const { return root / "studies"; }
 std::filesystem::path WorkspacePaths::study(const std::string& name, const std::string& study_id) const {
   return studies() / (name + "-" + study_id);

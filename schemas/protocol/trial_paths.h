@@ -7,10 +7,11 @@
 
 namespace rematch::protocol {
 
-// <workspace>/rematch.db, <workspace>/studies/<name>-<id>/
+// <workspace>/rematch.db, <workspace>/lock, <workspace>/studies/<name>-<id>/
 struct WorkspacePaths {
   std::filesystem::path root;
   std::filesystem::path database() const;
+  std::filesystem::path lock() const;                          // held by the controller that works here
   std::filesystem::path studies() const;
   std::filesystem::path study(const std::string& name, const std::string& study_id) const;
 };

@@ -1,0 +1,162 @@
+#include "orchestrator/engine/engine.h"
+
+#include <algorithm>
+#include <chrono>
+#include <exception>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "orchestrator/collect/collect.h"
+#include "orchestrator/engine/remaining_time.h"
+#include "orchestrator/engine/study_folder.h"
+#include "orchestrator/engine/trial_runner.h"
+#include "orchestrator/engine/workspace_lock.h"
+#include "orchestrator/launch/launcher.h"
+#include "orchestrator/rules/conclusive.h"
+#include "orchestrator/rules/control_attested.h"
+#include "orchestrator/rules/judge.h"
+#include "orchestrator/store/store.h"
+#include "schemas/protocol/trial_paths.h"
+
+namespace rematch::engine {
+
+namespace {
+
+// A supervisor whose controller was killed needs its grace and a little more to end its ranks.
+constexpr std::chrono::milliseconds kLeftoverDeadline{15'000};
+
+using AttemptKey = std::pair<std::string, std::int64_t>;
+
+std::set<AttemptKey> stored_attempts(const base::StudyRows& study) {
+  std::set<AttemptKey> keys;
+  for (const base::AttemptRows& attempt : study.attempts) keys.emplace(attempt.trial.trial_id, attempt.attempt);
+  return keys;
+}
+
+std::optional<std::string> refuted_control(const base::AttemptRows& attempt) {
+  if (!attempt.trial.is_control || !rules::is_conclusive(attempt)) return std::nullopt;
+  const auto shortfall = rules::control_refuted(attempt);
+  return shortfall ? std::optional(shortfall->message) : std::nullopt;
+}
+
+std::string name_of(const protocol::Trial& trial) {
+  return trial.arm + " (block " + std::to_string(trial.block) + ", slot " + std::to_string(trial.slot) + ", trial " + trial.trial_id + ")";
+}
+
+class Engine {
+ public:
+  Engine(const base::StudyPlan& plan, const EngineOptions& options, Listener& listener, store::Store store, launch::Launcher& launcher)
+      : plan_(plan),
+        listener_(listener),
+        store_(std::move(store)),
+        launcher_(launcher),
+        folder_(std::filesystem::absolute(protocol::WorkspacePaths{options.workspace}.study(plan.name, plan.study_id))),
+        runner_(launcher, options.trainer, listener) {}
+
+  base::Result<EngineResult> run() {
+    folder_.write_plan(plan_);
+    store_.put_plan(plan_);
+    if (auto problem = take_over_attempts()) return *problem;
+    EngineResult result;
+    result.end = run_trials(result);
+    result.num_undone = static_cast<std::int64_t>(plan_.trials.size()) - folder_.num_done(plan_);
+    if (result.end == EngineEnd::kComplete && result.num_undone > 0) result.end = EngineEnd::kTrialsLeft;
+    result.study = store_.load_study(plan_.study_id).value();
+    result.verdict = rules::judge_study(result.study);
+    store_.put_verdicts(plan_.study_id, result.verdict);
+    return result;
+  }
+
+ private:
+  // What another controller left: attempts that ended unseen, or that the database does not have.
+  std::optional<base::Error> take_over_attempts() {
+    const base::StudyRows study = store_.load_study(plan_.study_id).value();
+    for (const base::AttemptRows& attempt : study.attempts) note_control(attempt);
+    const std::set<AttemptKey> stored = stored_attempts(study);
+    for (const protocol::Trial& trial : plan_.trials)
+      for (const AttemptOnDisk& attempt : folder_.attempts(trial.trial_id)) {
+        if (attempt.is_done && stored.contains({trial.trial_id, attempt.attempt})) continue;
+        if (!launcher_.wait_until_gone(attempt.folder, kLeftoverDeadline))
+          return base::Error{attempt.folder.string() + " is still supervised by another process after " +
+                             std::to_string(kLeftoverDeadline.count() / 1000) + " s. End that process, then run again"};
+        settle(trial, attempt);
+      }
+    return std::nullopt;
+  }
+
+  EngineEnd run_trials(EngineResult& result) {
+    const std::int64_t num_trials = static_cast<std::int64_t>(plan_.trials.size());
+    RemainingTime remaining(num_trials - folder_.num_done(plan_));
+    for (std::int64_t number = 1; number <= num_trials; ++number) {
+      if (refutation_) return stop_for_control();
+      const protocol::Trial& trial = plan_.trials[static_cast<std::size_t>(number - 1)];
+      if (folder_.is_done(trial.trial_id)) continue;
+      if (runner_.interrupted()) return EngineEnd::kInterrupted;
+      ++result.num_started;
+      run_guarded(trial, number, remaining);
+    }
+    if (refutation_) return stop_for_control();
+    return runner_.interrupted() ? EngineEnd::kInterrupted : EngineEnd::kComplete;
+  }
+
+  EngineEnd stop_for_control() {
+    listener_.remarked("the control is not a control, so nothing can be set against it: " + *refutation_);
+    return EngineEnd::kControlRefuted;
+  }
+
+  // A trial that breaks the controller is left undone; it does not stop the sweep.
+  void run_guarded(const protocol::Trial& trial, std::int64_t number, RemainingTime& remaining) {
+    const auto begin = std::chrono::steady_clock::now();
+    try {
+      run_trial(trial, number, remaining);
+    } catch (const std::exception& problem) {
+      listener_.remarked(name_of(trial) + " could not be carried out: " + problem.what());
+    }
+    remaining.trial_took(std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
+  }
+
+  void run_trial(const protocol::Trial& trial, std::int64_t number, const RemainingTime& remaining) {
+    const AttemptOnDisk attempt = folder_.begin_attempt(trial);
+    const TrialPlace place{trial, attempt.attempt, number, static_cast<std::int64_t>(plan_.trials.size())};
+    listener_.trial_started(place);
+    const auto record = runner_.run(place, attempt, remaining);
+    if (!record) listener_.remarked(record.error().message);
+    listener_.trial_ended(place, settle(trial, attempt));
+  }
+
+  // Collect, store, then mark done: in this order, so that what is marked is stored.
+  base::AttemptRows settle(const protocol::Trial& trial, const AttemptOnDisk& attempt) {
+    base::AttemptRows rows = collect::collect_attempt(attempt.folder, plan_.study_id);
+    store_.put_attempt(rows);
+    note_control(rows);
+    if (!attempt.is_done && rules::is_conclusive(rows)) folder_.mark_done(attempt, trial.trial_id);
+    return rows;
+  }
+
+  void note_control(const base::AttemptRows& attempt) {
+    if (!refutation_) refutation_ = refuted_control(attempt);
+  }
+
+  const base::StudyPlan& plan_;
+  Listener& listener_;
+  store::Store store_;
+  launch::Launcher& launcher_;
+  StudyFolder folder_;
+  TrialRunner runner_;
+  std::optional<std::string> refutation_;
+};
+
+}  // namespace
+
+base::Result<EngineResult> carry_out(const base::StudyPlan& plan, const EngineOptions& options, Listener& listener) {
+  auto launcher = launch::make_launcher(options.launcher);
+  if (!launcher) return launcher.error();
+  const auto lock = WorkspaceLock::take(options.workspace, plan.name + "-" + plan.study_id);
+  if (!lock) return lock.error();
+  auto store = store::Store::open(protocol::WorkspacePaths{options.workspace}.database());
+  if (!store) return store.error();
+  return Engine(plan, options, listener, std::move(store).value(), *launcher.value()).run();
+}
+
+}  // namespace rematch::engine

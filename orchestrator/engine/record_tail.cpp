@@ -1,0 +1,65 @@
+#include "orchestrator/engine/record_tail.h"
+
+#include <algorithm>
+#include <fstream>
+#include <string>
+#include <variant>
+
+#include "schemas/protocol/document_error.h"
+#include "schemas/protocol/rank_record.h"
+#include "schemas/protocol/trial_paths.h"
+
+namespace rematch::engine {
+
+namespace {
+
+constexpr std::streamoff kTailBytes = 32 * 1024;   // several step lines
+
+std::string read_tail(const std::filesystem::path& path) {
+  std::ifstream file(path, std::ios::binary | std::ios::ate);
+  if (!file) return "";
+  const std::streamoff length = file.tellg();
+  const std::streamoff wanted = std::min(length, kTailBytes);
+  std::string text(static_cast<std::size_t>(wanted), '\0');
+  file.seekg(length - wanted);
+  file.read(text.data(), wanted);
+  return text;
+}
+
+std::optional<protocol::StepRecord> as_step(const std::string& line) {
+  try {
+    auto record = protocol::parse_line(line);
+    if (auto* step = std::get_if<protocol::StepRecord>(&record)) return std::move(*step);
+  } catch (const protocol::DocumentError&) {
+    return std::nullopt;   // a damaged line: collect reports it when the trial has ended
+  }
+  return std::nullopt;
+}
+
+// The last whole line that is a step.
+std::optional<protocol::StepRecord> last_step(const std::string& tail) {
+  std::size_t line_end = tail.rfind('\n');
+  while (line_end != std::string::npos && line_end > 0) {
+    const std::size_t before = tail.rfind('\n', line_end - 1);
+    const std::size_t begin = before == std::string::npos ? 0 : before + 1;
+    if (auto step = as_step(tail.substr(begin, line_end - begin))) return step;
+    line_end = before;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+RunningSteps read_running_steps(const std::filesystem::path& attempt_folder, const protocol::Trial& trial) {
+  RunningSteps running;
+  const protocol::AttemptPaths paths{attempt_folder};
+  for (std::int64_t rank = 0; rank < trial.parallel.world_size; ++rank) {
+    const auto step = last_step(read_tail(paths.rank_record(rank)));
+    if (!step) continue;
+    if (rank == 0) running.num_steps_completed = step->step + 1;
+    running.hot_peak_allocated_bytes = std::max(running.hot_peak_allocated_bytes.value_or(0), step->lifetime_peak_allocated_bytes);
+  }
+  return running;
+}
+
+}  // namespace rematch::engine

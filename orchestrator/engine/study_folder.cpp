@@ -1,0 +1,85 @@
+#include "orchestrator/engine/study_folder.h"
+
+#include <algorithm>
+#include <charconv>
+#include <nlohmann/json.hpp>
+#include <string_view>
+
+#include "orchestrator/base/study_plan.h"
+#include "schemas/protocol/record_file.h"
+
+namespace rematch::engine {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+void write_when_different(const fs::path& path, const std::string& content) {
+  if (protocol::read_whole_file(path) != content) protocol::write_file_by_rename(path, content);
+}
+
+std::optional<std::int64_t> attempt_number(const fs::path& folder) {
+  constexpr std::string_view prefix = "attempt-";
+  const std::string name = folder.filename();
+  if (!name.starts_with(prefix)) return std::nullopt;
+  std::int64_t number = 0;
+  const char* end = name.data() + name.size();
+  const auto parsed = std::from_chars(name.data() + prefix.size(), end, number);
+  if (parsed.ec != std::errc() || parsed.ptr != end || number < 1) return std::nullopt;
+  return number;
+}
+
+bool says_done(const fs::path& path, const std::string& trial_id) {
+  const auto text = protocol::read_whole_file(path);
+  if (!text) return false;
+  const auto document = nlohmann::json::parse(*text, nullptr, false);
+  return document.is_object() && document.value("trial_id", "") == trial_id;
+}
+
+}  // namespace
+
+void StudyFolder::write_plan(const base::StudyPlan& plan) const {
+  fs::create_directories(paths_.trials());
+  write_when_different(paths_.sweep(), plan.sweep_text);
+  write_when_different(paths_.plan(), base::to_json(plan).dump(2) + "\n");
+}
+
+std::vector<AttemptOnDisk> StudyFolder::attempts(const std::string& trial_id) const {
+  std::vector<AttemptOnDisk> found;
+  std::error_code none;
+  for (const auto& entry : fs::directory_iterator(paths_.trial(trial_id), none)) {
+    const auto number = attempt_number(entry.path());
+    if (number) found.push_back({*number, entry.path(), says_done(protocol::AttemptPaths{entry.path()}.done(), trial_id)});
+  }
+  std::sort(found.begin(), found.end(), [](const AttemptOnDisk& a, const AttemptOnDisk& b) { return a.attempt < b.attempt; });
+  return found;
+}
+
+bool StudyFolder::is_done(const std::string& trial_id) const {
+  const auto all = attempts(trial_id);
+  return std::any_of(all.begin(), all.end(), [](const AttemptOnDisk& attempt) { return attempt.is_done; });
+}
+
+std::int64_t StudyFolder::num_done(const base::StudyPlan& plan) const {
+  return std::count_if(plan.trials.begin(), plan.trials.end(), [&](const protocol::Trial& trial) { return is_done(trial.trial_id); });
+}
+
+AttemptOnDisk StudyFolder::begin_attempt(const protocol::Trial& trial) const {
+  const fs::path trial_folder = paths_.trial(trial.trial_id);
+  const auto before = attempts(trial.trial_id);
+  const std::int64_t number = before.empty() ? 1 : before.back().attempt + 1;
+  const fs::path folder = protocol::attempt_paths(trial_folder, number).root;
+  const fs::path prepared = folder.string() + ".new";
+  fs::remove_all(prepared);
+  fs::create_directories(prepared);
+  protocol::write_file_by_rename(protocol::AttemptPaths{prepared}.trial(), protocol::to_json(trial).dump(2) + "\n");
+  fs::rename(prepared, folder);
+  return {number, folder, false};
+}
+
+void StudyFolder::mark_done(const AttemptOnDisk& attempt, const std::string& trial_id) const {
+  const nlohmann::json document{{"schema", kDoneSchema}, {"trial_id", trial_id}, {"attempt", attempt.attempt}};
+  protocol::write_file_by_rename(protocol::AttemptPaths{attempt.folder}.done(), document.dump() + "\n");
+}
+
+}  // namespace rematch::engine

@@ -1,0 +1,43 @@
+// A study's folder on disk: what is written before trials start, which attempts there are, and which trials are done.
+// One owner, the engine; `status` only reads. Failure: std::system_error or std::filesystem::filesystem_error on a disk that refuses.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "orchestrator/base/rows.h"
+#include "schemas/protocol/trial.h"
+#include "schemas/protocol/trial_paths.h"
+
+namespace rematch::engine {
+
+inline constexpr const char* kDoneSchema = "rematch/done/1";
+
+struct AttemptOnDisk {
+  std::int64_t attempt = 1;
+  std::filesystem::path folder;
+  bool is_done = false;   // done.json names this trial
+};
+
+class StudyFolder {
+ public:
+  explicit StudyFolder(std::filesystem::path root) : paths_{std::move(root)} {}
+
+  // sweep.yaml, then study.json. Files that hold the same already are left alone.
+  void write_plan(const base::StudyPlan& plan) const;
+  // By number. Empty when the trial was never started.
+  std::vector<AttemptOnDisk> attempts(const std::string& trial_id) const;
+  bool is_done(const std::string& trial_id) const;
+  std::int64_t num_done(const base::StudyPlan& plan) const;
+  // The next attempt's folder; it appears together with its trial.json.
+  AttemptOnDisk begin_attempt(const protocol::Trial& trial) const;
+  void mark_done(const AttemptOnDisk& attempt, const std::string& trial_id) const;
+
+ private:
+  protocol::StudyPaths paths_;
+};
+
+}  // namespace rematch::engine

@@ -1,0 +1,100 @@
+#include "orchestrator/engine/trial_runner.h"
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/signal_set.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <chrono>
+#include <csignal>
+#include <optional>
+#include <utility>
+
+#include "orchestrator/engine/record_tail.h"
+
+namespace rematch::engine {
+
+namespace {
+
+namespace asio = boost::asio;
+using Clock = std::chrono::steady_clock;
+constexpr std::chrono::milliseconds kProgressInterval{500};
+
+double seconds_since(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
+
+}  // namespace
+
+class TrialRunner::Impl {
+ public:
+  Impl(launch::Launcher& launcher, std::filesystem::path trainer, Listener& listener)
+      : launcher_(launcher), trainer_(std::move(trainer)), listener_(listener) {
+    wait_for_signal();
+  }
+
+  base::Result<protocol::LaunchRecord> run(const TrialPlace& place, const AttemptOnDisk& attempt, const RemainingTime& remaining) {
+    std::optional<base::Result<protocol::LaunchRecord>> ended;
+    const launch::LaunchRequest request{trainer_, attempt.folder, attempt.attempt, place.trial};
+    running_ = launcher_.start(context_, request, [&](base::Result<protocol::LaunchRecord> record) { ended.emplace(std::move(record)); });
+    const Watch watch{place, attempt, remaining, Clock::now()};
+    report_progress(watch);
+    while (!ended) context_.run_one();
+    progress_timer_.cancel();
+    running_.reset();
+    return *std::move(ended);
+  }
+
+  bool interrupted() {
+    context_.poll();
+    return num_signals_ > 0;
+  }
+
+ private:
+  struct Watch {
+    const TrialPlace& place;
+    const AttemptOnDisk& attempt;
+    const RemainingTime& remaining;
+    Clock::time_point begin;
+  };
+
+  void report_progress(const Watch& watch) {
+    progress_timer_.expires_after(kProgressInterval);
+    progress_timer_.async_wait([this, watch](const boost::system::error_code& error) {
+      if (error) return;
+      const RunningSteps steps = read_running_steps(watch.attempt.folder, watch.place.trial);
+      const double fraction = static_cast<double>(steps.num_steps_completed) / static_cast<double>(watch.place.trial.training.train_iters);
+      listener_.trial_progressed(watch.place, {steps.num_steps_completed, steps.hot_peak_allocated_bytes,
+                                               watch.remaining.seconds_left(seconds_since(watch.begin), fraction)});
+      report_progress(watch);
+    });
+  }
+
+  void wait_for_signal() {
+    signals_.async_wait([this](const boost::system::error_code& error, int) {
+      if (error) return;
+      ++num_signals_;
+      const bool first = num_signals_ == 1;
+      listener_.remarked(first ? "interrupted: ending the trial in flight; once more to end it at once" : "interrupted again: ending at once");
+      if (running_) running_->stop(first ? launch::StopKind::kCleanly : launch::StopKind::kNow);
+      wait_for_signal();
+    });
+  }
+
+  launch::Launcher& launcher_;
+  std::filesystem::path trainer_;
+  Listener& listener_;
+  asio::io_context context_{1};
+  asio::signal_set signals_{context_, SIGINT, SIGTERM};
+  asio::steady_timer progress_timer_{context_};
+  std::unique_ptr<launch::RunningAttempt> running_;
+  int num_signals_ = 0;
+};
+
+TrialRunner::TrialRunner(launch::Launcher& launcher, std::filesystem::path trainer, Listener& listener)
+    : impl_(std::make_unique<Impl>(launcher, std::move(trainer), listener)) {}
+TrialRunner::~TrialRunner() = default;
+
+base::Result<protocol::LaunchRecord> TrialRunner::run(const TrialPlace& place, const AttemptOnDisk& attempt, const RemainingTime& remaining) {
+  return impl_->run(place, attempt, remaining);
+}
+
+bool TrialRunner::interrupted() { return impl_->interrupted(); }
+
+}  // namespace rematch::engine

@@ -31,7 +31,7 @@ void check_device(ParseState& state) {
   if (!contains(trainer.attention_backends, backend.attention))
     state.refuse_first({"backend.attention"},
                        unknown_name_message(backend.attention, "an attention backend of this trainer", trainer.attention_backends));
-  if (backend.memory_limit_bytes && backend.device == "cuda")
+  if (backend.memory_limit_bytes && backend.device == "cuda" && state.sound({"backend.device"}))
     state.refuse_first({"backend.memory_limit"}, "a limit is for the modelled device (cpu, meta); device cuda has the memory that it has");
 }
 

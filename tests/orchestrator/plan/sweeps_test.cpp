@@ -1,0 +1,66 @@
+// Every file in sweeps/ can be planned for the trainer of the example describe document, and every example sweep is what its name says.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "orchestrator/plan/plan.h"
+#include "tests/orchestrator/spec/sample.h"
+
+namespace rematch::plan {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::vector<fs::path> yaml_files(const std::string& folder) {
+  std::vector<fs::path> files;
+  for (const auto& entry : fs::directory_iterator(fs::path(REMATCH_SOURCE_DIR) / folder))
+    if (entry.path().extension() == ".yaml") files.push_back(entry.path());
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+spec::ParsedSweep parse_file(const fs::path& path) {
+  std::ostringstream text;
+  text << std::ifstream(path).rdbuf();
+  return spec::parse_sweep(text.str(), path.filename(), spec::example_trainer(), {});
+}
+
+TEST(SampleSweeps, AreAllPlanned) {
+  const auto files = yaml_files("sweeps");
+  ASSERT_GE(files.size(), 2u);
+  for (const auto& file : files) {
+    const auto parsed = parse_file(file);
+    ASSERT_EQ(all_problems(parsed), "") << file;
+    const auto plan = make_plan(parsed.spec, spec::example_trainer());
+    EXPECT_TRUE(check_plan(plan, parsed.spec, spec::example_trainer()).problems.empty()) << file;
+    EXPECT_EQ(parsed.spec.common.study, file.stem()) << "a sweep is named after its file";
+    for (const auto& arm : plan.arms) EXPECT_EQ(arm.status, base::ArmStatus::kPlanned) << file << " " << arm.arm;
+  }
+}
+
+TEST(TheFirstSweep, HoldsTheSixPublishedArmsAndMoe) {
+  const auto parsed = parse_file(fs::path(REMATCH_SOURCE_DIR) / "sweeps/first.yaml");
+  const auto plan = make_plan(parsed.spec, spec::example_trainer());
+  std::vector<std::string> arms;
+  for (const auto& arm : plan.arms) arms.push_back(arm.arm);
+  EXPECT_EQ(arms, (std::vector<std::string>{"[]", "core_attn", "mla_up_proj", "moe_act", "moe", "mla_up_proj+mlp", "layernorm+moe_act"}));
+  EXPECT_EQ(plan.num_blocks, 2);
+  EXPECT_EQ(plan.trials.size(), 16u);
+}
+
+// Only what a schema cannot say; the schema's own refusals are tested beside it.
+TEST(ExampleSweeps, AreAcceptedOrRefusedAsTheirNamesSay) {
+  int num_invalid = 0;
+  for (const auto& file : yaml_files("schemas/examples/sweep")) {
+    const bool invalid = file.stem().string().rfind("invalid", 0) == 0;
+    num_invalid += invalid ? 1 : 0;
+    const auto parsed = parse_file(file);
+    EXPECT_EQ(parsed.problems.empty(), !invalid) << file << "\n" << all_problems(parsed);
+  }
+  EXPECT_GE(num_invalid, 4);
+}
+
+}  // namespace
+}  // namespace rematch::plan

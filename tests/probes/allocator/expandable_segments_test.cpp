@@ -59,6 +59,17 @@ TEST(ExpandableSegments, PreferASnugHoleToTheGrowingEnd) {
   EXPECT_EQ(model.allocate(12 * kMiB), hole);
 }
 
+TEST(ExpandableSegments, TakeTheLowestAddressAmongEqualHoles) {
+  CachingAllocatorModel model = expandable();
+  const BlockId low = model.allocate(4 * kMiB);
+  model.allocate(512);
+  const BlockId high = model.allocate(4 * kMiB);
+  model.allocate(512);
+  model.free(high);
+  model.free(low);
+  EXPECT_EQ(model.allocate(4 * kMiB), low);
+}
+
 TEST(ExpandableSegments, UnmapOnlyWholeUnitsInsideAFreeBlock) {
   CachingAllocatorModel model = expandable();
   model.allocate(5 * kMiB);

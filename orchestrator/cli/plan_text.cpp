@@ -22,7 +22,8 @@ std::string table(const std::vector<Row>& rows) {
   std::string text;
   for (const auto& row : rows) {
     std::string line = " ";
-    for (std::size_t column = 0; column < row.size(); ++column) line += " " + row[column] + std::string(widths[column] - row[column].size() + 1, ' ');
+    for (std::size_t column = 0; column < row.size(); ++column)
+      line += " " + row[column] + std::string(widths[column] - row[column].size() + 1, ' ');
     text += line.substr(0, line.find_last_not_of(' ') + 1) + "\n";
   }
   return text;

@@ -10,9 +10,9 @@ namespace rematch::cli {
 
 struct PlanCost {
   std::size_t num_trials = 0;
-  std::int64_t num_ranks = 0;          // of one trial
-  std::int64_t timeout_ms = 0;         // deadline of one attempt
-  double rank_hours_at_most = 0;       // if every trial ran into its deadline
+  std::int64_t num_ranks = 0;     // of one trial
+  std::int64_t timeout_ms = 0;    // deadline of one attempt
+  double rank_hours_at_most = 0;  // if every trial ran into its deadline
 };
 PlanCost cost_of(const base::StudyPlan& plan);
 

@@ -17,7 +17,7 @@ struct SweepInput {
   base::StudyPlan plan;
   std::vector<spec::Diagnostic> warnings;
   std::filesystem::path trainer;
-  spec::SweepSpec spec;   // for `plan --origin`; the plan has all that `run` needs
+  spec::SweepSpec spec;  // for `plan --origin`; the plan has all that `run` needs
 };
 
 // The Exit says why there is none: kSweepInvalid, kUsage (a --set without '='), kEnvironment (no file, no trainer).

@@ -78,9 +78,7 @@ const std::vector<Rule>& table() {
       {"L5", Effect::kWarn, [](const Setting& s) { return selects(s, "core_attn"); },
        "fused and flash attention already recompute their internals: core_attn may cost time and save nothing", k24bad8e6},
       {"L6", Effect::kRefuse,
-       [](const Setting& s) {
-         return selects(s, "shared_experts") && has_shared_experts(s) && s.trial.features.moe_shared_expert_overlap;
-       },
+       [](const Setting& s) { return selects(s, "shared_experts") && has_shared_experts(s) && s.trial.features.moe_shared_expert_overlap; },
        "overlapped shared experts run outside the checkpointed call: set moe_shared_expert_overlap: false", k24bad8e6},
       {"L7", Effect::kIgnore, [](const Setting& s) { return selects(s, "shared_experts") && !has_shared_experts(s); },
        "this model has no shared expert: the label is never executed", k24bad8e6},

@@ -1,5 +1,5 @@
-// The compatibility rules of Megatron Core, one table: which settings it refuses, ignores or warns about, by revision. Called by plan. Pure.
-// Ids are those of the rule table that the documentation describes: G*, L*, O*.
+// The compatibility rules of Megatron Core, one table: which settings it refuses, ignores or warns about, by revision. Called by plan.
+// Pure. Ids are those of the rule table that the documentation describes: G*, L*, O*.
 #pragma once
 
 #include <span>
@@ -13,8 +13,8 @@
 namespace rematch::compat {
 
 enum class Effect {
-  kRefuse,   // Megatron raises: the arm is invalid
-  kIgnore,   // Megatron says nothing and does nothing: we warn
+  kRefuse,  // Megatron raises: the arm is invalid
+  kIgnore,  // Megatron says nothing and does nothing: we warn
   kWarn,
 };
 
@@ -28,7 +28,7 @@ struct Rule {
   std::string_view id;
   Effect effect;
   bool (*holds)(const Setting&);
-  std::string_view reason;   // what is wrong and what to do
+  std::string_view reason;  // what is wrong and what to do
   std::vector<std::string_view> core_revisions;
 };
 

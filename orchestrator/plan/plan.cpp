@@ -64,13 +64,15 @@ std::vector<Trial> make_trials(const StudyPlan& plan, const Trial& common) {
   const auto orders = block_orders(plan.num_blocks, running.size() - 1, plan.order_seed);
   for (std::size_t block = 0; block < orders.size(); ++block)
     for (std::size_t slot = 0; slot < orders[block].size(); ++slot)
-      trials.push_back(make_trial(common, *running[orders[block][slot]], static_cast<std::int64_t>(block), static_cast<std::int64_t>(slot)));
+      trials.push_back(
+          make_trial(common, *running[orders[block][slot]], static_cast<std::int64_t>(block), static_cast<std::int64_t>(slot)));
   return trials;
 }
 
 void check_control(PlanFindings& findings, const ArmRow& control, const spec::SweepSpec& spec) {
   if (control.status != ArmStatus::kPlanned)
-    findings.problems.push_back(spec::make_diagnostic(spec.control_place, "recompute.control", "the control is refused by rule " + control.reason));
+    findings.problems.push_back(
+        spec::make_diagnostic(spec.control_place, "recompute.control", "the control is refused by rule " + control.reason));
 }
 
 void check_candidates(PlanFindings& findings, const StudyPlan& plan, const spec::SweepSpec& spec) {
@@ -83,7 +85,8 @@ void check_candidates(PlanFindings& findings, const StudyPlan& plan, const spec:
   findings.problems.push_back(spec::make_diagnostic(place, "recompute", "no candidate is left to run" + reasons));
 }
 
-void collect_warnings(PlanFindings& findings, const StudyPlan& plan, const spec::SweepSpec& spec, const protocol::FamilyDescription& family) {
+void collect_warnings(PlanFindings& findings, const StudyPlan& plan, const spec::SweepSpec& spec,
+                      const protocol::FamilyDescription& family) {
   for (std::size_t i = 1; i < plan.arms.size(); ++i) {
     const ArmRow& arm = plan.arms[i];
     if (arm.status == ArmStatus::kInvalid) continue;

@@ -20,7 +20,8 @@ void check_name(ParseState& state) {
   const char* const allowed = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-";
   const bool fit = !name.empty() && name.size() <= 64 && name.front() != '.' && name.find_first_not_of(allowed) == std::string::npos;
   if (!fit && state.sound({"name"}))
-    state.refuse_first({"name"}, "wanted 1 to 64 letters, digits, '.', '_' or '-', not starting with '.' (it names a folder); found '" + name + "'");
+    state.refuse_first({"name"},
+                       "wanted 1 to 64 letters, digits, '.', '_' or '-', not starting with '.' (it names a folder); found '" + name + "'");
 }
 
 void check_device(ParseState& state) {
@@ -65,14 +66,15 @@ void check_axes(ParseState& state) {
   for (const auto& [name, degree] : degrees) {
     if (degree > 1 && !contains(axes, name))
       state.refuse_first({std::string("parallel.") + name}, "this trainer cannot split this axis, so 1 is the only degree; found " +
-                                                                std::to_string(degree) + "; it can split: " +
-                                                                (axes.empty() ? "none" : join(axes, ", ")));
+                                                                std::to_string(degree) +
+                                                                "; it can split: " + (axes.empty() ? "none" : join(axes, ", ")));
   }
 }
 
 // The written degree that a message of the layout rules speaks of, world_size last.
 std::string key_of_degree(const ParseState& state, const std::string& message) {
-  for (const char* name : {"expert_model_parallel_size", "tensor_model_parallel_size", "pipeline_model_parallel_size", "context_parallel_size"}) {
+  for (const char* name :
+       {"expert_model_parallel_size", "tensor_model_parallel_size", "pipeline_model_parallel_size", "context_parallel_size"}) {
     const std::string key = std::string("parallel.") + name;
     if (message.find(name) != std::string::npos && state.places.contains(key)) return key;
   }
@@ -84,10 +86,10 @@ void check_batch(ParseState& state) {
   const std::int64_t data_parallel_size = protocol::ParallelDims(state.spec.common.parallel).data_parallel_size();
   const std::int64_t unit = training.micro_batch_size * data_parallel_size;
   if (!state.sound({"training.micro_batch_size", "training.global_batch_size"}) || training.global_batch_size % unit == 0) return;
-  state.refuse_first({"training.global_batch_size"}, "wanted a multiple of micro_batch_size * data_parallel_size = " +
-                                                         std::to_string(training.micro_batch_size) + " * " +
-                                                         std::to_string(data_parallel_size) + " = " + std::to_string(unit) + "; found " +
-                                                         std::to_string(training.global_batch_size));
+  state.refuse_first({"training.global_batch_size"},
+                     "wanted a multiple of micro_batch_size * data_parallel_size = " + std::to_string(training.micro_batch_size) + " * " +
+                         std::to_string(data_parallel_size) + " = " + std::to_string(unit) + "; found " +
+                         std::to_string(training.global_batch_size));
 }
 
 void check_layout(ParseState& state) {
@@ -123,17 +125,18 @@ void check_experts(ParseState& state) {
                            std::to_string(expert_parallel_size) + ")");
   const auto topk = model_field(state, "moe_router_topk");
   if (topk && *topk > *num_experts)
-    state.refuse_first({"model.moe_router_topk", "model.num_moe_experts"},
-                       "moe_router_topk (" + std::to_string(*topk) + ") must be at most num_moe_experts (" + std::to_string(*num_experts) + ")");
+    state.refuse_first(
+        {"model.moe_router_topk", "model.num_moe_experts"},
+        "moe_router_topk (" + std::to_string(*topk) + ") must be at most num_moe_experts (" + std::to_string(*num_experts) + ")");
 }
 
 void check_length(ParseState& state) {
   const auto& common = state.spec.common;
   const std::int64_t wanted = common.measure.warmup_steps + common.measure.steady_steps;
   if (!state.sound({"training.train_iters", "measure.warmup", "measure.steady_steps"}) || common.training.train_iters >= wanted) return;
-  state.refuse_first({"training.train_iters"},
-                     "wanted at least warmup + steady_steps = " + std::to_string(common.measure.warmup_steps) + " + " +
-                         std::to_string(common.measure.steady_steps) + "; found " + std::to_string(common.training.train_iters));
+  state.refuse_first({"training.train_iters"}, "wanted at least warmup + steady_steps = " + std::to_string(common.measure.warmup_steps) +
+                                                   " + " + std::to_string(common.measure.steady_steps) + "; found " +
+                                                   std::to_string(common.training.train_iters));
 }
 
 }  // namespace

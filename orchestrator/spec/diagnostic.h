@@ -17,8 +17,8 @@ struct Diagnostic {
   std::string file;
   int line = 0;
   int column = 0;
-  std::string path;      // dotted key
-  std::string message;   // what was wanted, what was found, what to do
+  std::string path;     // dotted key
+  std::string message;  // what was wanted, what was found, what to do
 };
 
 // "file:line:column: path: message"; without ":line:column" where there is none.

@@ -8,7 +8,7 @@ namespace rematch::spec {
 
 namespace {
 
-constexpr int kMaxValues = 100'000;   // aliases of aliases can make a small file explode
+constexpr int kMaxValues = 100'000;  // aliases of aliases can make a small file explode
 
 enum class Positions { kFromMarks, kNone };
 

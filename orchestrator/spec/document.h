@@ -10,8 +10,8 @@
 namespace rematch::spec {
 
 struct Document {
-  Value root;                          // a map, empty when the text could not be read
-  std::vector<Diagnostic> problems;    // syntax errors, duplicate keys, keys that are no names, more or less than one document
+  Value root;                        // a map, empty when the text could not be read
+  std::vector<Diagnostic> problems;  // syntax errors, duplicate keys, keys that are no names, more or less than one document
 };
 
 Document read_document(const std::string& text, const std::string& file_name);

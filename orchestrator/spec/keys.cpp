@@ -16,7 +16,7 @@ constexpr auto kRequired = Need::kRequired;
 constexpr auto kOptional = Need::kOptional;
 constexpr Range kAtLeastOne{1};
 constexpr Range kBelowOne{0, 0.999999};
-constexpr Range kSeed{0, 9007199254740991.0};   // what JSON readers keep exactly
+constexpr Range kSeed{0, 9007199254740991.0};  // what JSON readers keep exactly
 constexpr Range kTimeout{1'000, 30.0 * 24 * 3'600'000};
 constexpr Range kBytes{1, 1e15};
 
@@ -43,15 +43,18 @@ const std::vector<KeyRow>& table() {
       {"optimizer.clip_grad", Kind::kNumber, kOptional, SLOT(common.optimizer.clip_grad)},
       {"parallel.world_size", Kind::kInteger, kRequired, SLOT(common.parallel.world_size), kAtLeastOne},
       {"parallel.tensor_model_parallel_size", Kind::kInteger, kOptional, SLOT(common.parallel.tensor_model_parallel_size), kAtLeastOne},
-      {"parallel.pipeline_model_parallel_size", Kind::kInteger, kOptional, SLOT(common.parallel.pipeline_model_parallel_size),
-       kAtLeastOne},
+      {"parallel.pipeline_model_parallel_size", Kind::kInteger, kOptional, SLOT(common.parallel.pipeline_model_parallel_size), kAtLeastOne},
       {"parallel.context_parallel_size", Kind::kInteger, kOptional, SLOT(common.parallel.context_parallel_size), kAtLeastOne},
       {"parallel.expert_model_parallel_size", Kind::kInteger, kOptional, SLOT(common.parallel.expert_model_parallel_size), kAtLeastOne},
       {"backend.device", Kind::kText, kOptional, SLOT(common.backend.device)},
       {"backend.attention", Kind::kText, kOptional, SLOT(common.backend.attention)},
       {"backend.memory_limit", Kind::kSize, kOptional, SLOT(common.backend.memory_limit_bytes), kBytes},
       {"features.fp8", Kind::kText, kOptional, SLOT(common.features.fp8), {}, {"e4m3", "hybrid"}},
-      {"features.cuda_graph_impl", Kind::kText, kOptional, SLOT(common.features.cuda_graph_impl), {},
+      {"features.cuda_graph_impl",
+       Kind::kText,
+       kOptional,
+       SLOT(common.features.cuda_graph_impl),
+       {},
        {"none", "local", "transformer_engine", "full_iteration"}},
       {"features.moe_shared_expert_overlap", Kind::kBoolean, kOptional, SLOT(common.features.moe_shared_expert_overlap)},
       {"features.cpu_offloading", Kind::kBoolean, kOptional, SLOT(common.features.cpu_offloading)},
@@ -106,21 +109,6 @@ std::string show_number(Kind kind, double number) {
   return format_number(number);
 }
 
-std::string wanted(const KeyRow& row) {
-  const auto range = [&] { return " from " + show_number(row.kind, row.range.minimum) + " to " + show_number(row.kind, row.range.maximum); };
-  const std::string automatic = row.automatic.empty() ? "" : " or " + row.automatic;
-  switch (row.kind) {
-    case Kind::kInteger: return "an integer" + range() + automatic;
-    case Kind::kNumber: return "a number" + range();
-    case Kind::kBoolean: return "true or false";
-    case Kind::kText: return row.allowed.empty() ? "a name" : "one of " + join(row.allowed, ", ");
-    case Kind::kDuration: return "a number with a unit of time (" + std::string(kDurationUnits) + ")" + range() + ", such as 10min";
-    case Kind::kSize: return "a number with a unit of size (" + std::string(kSizeUnits) + ")" + range() + ", such as 2GiB";
-    case Kind::kPercent: return "a percentage" + range() + ", such as 2%";
-  }
-  return "";
-}
-
 bool in_range(const Range& range, double number) { return number >= range.minimum && number <= range.maximum; }
 
 bool acceptable(const KeyRow& row, const Parsed& parsed) {
@@ -160,15 +148,32 @@ bool clear(const Slot& slot) {
 
 std::span<const KeyRow> key_rows() { return table(); }
 
+std::string wanted_value(const KeyRow& row) {
+  const auto range = [&] {
+    return " from " + show_number(row.kind, row.range.minimum) + " to " + show_number(row.kind, row.range.maximum);
+  };
+  const std::string automatic = row.automatic.empty() ? "" : " or " + row.automatic;
+  switch (row.kind) {
+    case Kind::kInteger: return "an integer" + range() + automatic;
+    case Kind::kNumber: return "a number" + range();
+    case Kind::kBoolean: return "true or false";
+    case Kind::kText: return row.allowed.empty() ? "a name" : "one of " + join(row.allowed, ", ");
+    case Kind::kDuration: return "a number with a unit of time (" + std::string(kDurationUnits) + ")" + range() + ", such as 10min";
+    case Kind::kSize: return "a number with a unit of size (" + std::string(kSizeUnits) + ")" + range() + ", such as 2GiB";
+    case Kind::kPercent: return "a percentage" + range() + ", such as 2%";
+  }
+  return "";
+}
+
 std::optional<std::string> store_value(const KeyRow& row, const Value& value, SweepSpec& spec) {
   const std::string text = as_text(value).value_or("");
   if (!row.automatic.empty() && text == row.automatic) return std::nullopt;
   if (std::find(row.not_yet.begin(), row.not_yet.end(), text) != row.not_yet.end())
-    return "'" + text + "' is not available yet; wanted " + wanted(row);
+    return "'" + text + "' is not available yet; wanted " + wanted_value(row);
   const Slot slot = row.slot(spec);
   if (value.shape == Shape::kNull && clear(slot)) return std::nullopt;
   const Parsed parsed = parse(row.kind, value);
-  if (!acceptable(row, parsed)) return "wanted " + wanted(row) + "; found " + describe_found(value);
+  if (!acceptable(row, parsed)) return "wanted " + wanted_value(row) + "; found " + describe_found(value);
   assign(slot, parsed);
   return std::nullopt;
 }
@@ -177,12 +182,16 @@ std::string show_value(const KeyRow& row, SweepSpec& spec) {
   return std::visit(
       [&](const auto* target) -> std::string {
         using Target = std::remove_cv_t<std::remove_pointer_t<decltype(target)>>;
-        if constexpr (std::is_same_v<Target, std::string>) return *target;
-        else if constexpr (std::is_same_v<Target, bool>) return *target ? "true" : "false";
-        else if constexpr (std::is_same_v<Target, std::optional<std::string>>) return target->value_or("null");
+        if constexpr (std::is_same_v<Target, std::string>)
+          return *target;
+        else if constexpr (std::is_same_v<Target, bool>)
+          return *target ? "true" : "false";
+        else if constexpr (std::is_same_v<Target, std::optional<std::string>>)
+          return target->value_or("null");
         else if constexpr (std::is_same_v<Target, std::optional<std::int64_t>>)
           return *target ? show_number(row.kind, static_cast<double>(**target)) : "null";
-        else return show_number(row.kind, static_cast<double>(*target));
+        else
+          return show_number(row.kind, static_cast<double>(*target));
       },
       row.slot(spec));
 }

@@ -25,7 +25,7 @@ struct Range {
 };
 
 struct KeyRow {
-  std::string key;                        // dotted
+  std::string key;  // dotted
   Kind kind;
   Need need;
   Slot (*slot)(SweepSpec&);
@@ -36,6 +36,9 @@ struct KeyRow {
 };
 
 std::span<const KeyRow> key_rows();
+
+// "an integer from 1 to 1000": type, range and allowed words of a key, for messages.
+std::string wanted_value(const KeyRow& row);
 
 // Stores the value, or says what is wrong with it.
 std::optional<std::string> store_value(const KeyRow& row, const Value& value, SweepSpec& spec);

@@ -111,8 +111,9 @@ void lay_field_over(ParseState& state, const ModelChoice& choice, const FieldDes
   auto& model = state.spec.common.model;
   const auto parsed = as_field(field, value);
   if (!parsed || !in_bounds(field, *parsed)) {
-    state.refuse(value.place, "model." + field.name,
-                 "wanted " + wanted(field) + (field.meaning.empty() ? "" : " (" + field.meaning + ")") + "; found " + describe_found(value));
+    state.refuse(
+        value.place, "model." + field.name,
+        "wanted " + wanted(field) + (field.meaning.empty() ? "" : " (" + field.meaning + ")") + "; found " + describe_found(value));
     return;
   }
   FieldValue& resolved = model.fields[field.name];

@@ -15,9 +15,8 @@ void ParseState::refuse_first(std::initializer_list<std::string> keys, const std
 }
 
 bool ParseState::sound(std::initializer_list<std::string> keys) const {
-  return std::none_of(problems.begin(), problems.end(), [&](const Diagnostic& problem) {
-    return std::find(keys.begin(), keys.end(), problem.path) != keys.end();
-  });
+  return std::none_of(problems.begin(), problems.end(),
+                      [&](const Diagnostic& problem) { return std::find(keys.begin(), keys.end(), problem.path) != keys.end(); });
 }
 
 Place ParseState::place_of(const std::string& key) const {
@@ -39,7 +38,8 @@ void ParseState::note_origin(const std::string& key, const std::string& value, c
 }
 
 const protocol::FamilyDescription* find_family(const protocol::Describe& trainer, const std::string& name) {
-  const auto found = std::find_if(trainer.families.begin(), trainer.families.end(), [&](const auto& family) { return family.name == name; });
+  const auto found =
+      std::find_if(trainer.families.begin(), trainer.families.end(), [&](const auto& family) { return family.name == name; });
   return found == trainer.families.end() ? nullptr : &*found;
 }
 

@@ -17,7 +17,7 @@ struct ParseState {
   SweepSpec spec;
   std::vector<Diagnostic> problems;
   std::vector<Diagnostic> warnings;
-  std::map<std::string, Place> places;   // dotted key -> where its value was written
+  std::map<std::string, Place> places;  // dotted key -> where its value was written
 
   void refuse(const Place& place, const std::string& path, const std::string& message);
   // At the first of `keys` that was written, under its name; else at the section of the first, else at the top of the file.

@@ -105,7 +105,8 @@ void read_full_fields(ParseState& state, const Value& control) {
   if (num_layers == nullptr || num_layers->value.shape == Shape::kNull) return;
   const auto count = as_integer(num_layers->value);
   if (!count || *count < 1)
-    state.refuse(num_layers->value.place, path + "recompute_num_layers", "wanted an integer >= 1; found " + describe_found(num_layers->value));
+    state.refuse(num_layers->value.place, path + "recompute_num_layers",
+                 "wanted an integer >= 1; found " + describe_found(num_layers->value));
   else
     state.spec.control.recompute_num_layers = count;
 }
@@ -123,8 +124,7 @@ void read_control(ParseState& state, const Value& section) {
   const Value& control = member->value;
   state.spec.control_place = state.places[path] = control.place;
   if (control.shape != Shape::kMap) return state.refuse(control.place, path, "found " + describe_found(control) + "; " + kExplicitControl);
-  refuse_unknown_members(state, control, path,
-                         {"recompute_granularity", "recompute_modules", "recompute_method", "recompute_num_layers"});
+  refuse_unknown_members(state, control, path, {"recompute_granularity", "recompute_modules", "recompute_method", "recompute_num_layers"});
   read_granularity(state, control);
   if (state.sound({"recompute.control.recompute_granularity"})) read_control_modules(state, control);
   read_full_fields(state, control);
@@ -141,7 +141,8 @@ void add_candidate(ParseState& state, Labels labels, const Place& place, const s
   for (const auto& earlier : state.spec.candidates) {
     if (setting(earlier.labels) != setting(labels)) continue;
     const std::string where = earlier.place.line > 0 ? "line " + std::to_string(earlier.place.line) : earlier.place.file;
-    return state.refuse(place, path, "arm " + protocol::arm_name(labels) + " is the same setting as the arm of " + where + "; keep one of them");
+    return state.refuse(place, path,
+                        "arm " + protocol::arm_name(labels) + " is the same setting as the arm of " + where + "; keep one of them");
   }
   state.spec.candidates.push_back({std::move(labels), place});
 }
@@ -151,7 +152,7 @@ void add_applicable(ParseState& state, const Place& place) {
   const auto* family = find_family(state.trainer, model.family);
   const bool model_known = std::none_of(state.problems.begin(), state.problems.end(),
                                         [](const Diagnostic& problem) { return problem.path.rfind("model", 0) == 0; });
-  if (family == nullptr || !model_known) return;   // the problems of the model are told already
+  if (family == nullptr || !model_known) return;  // the problems of the model are told already
   for (const auto& label : protocol::labels_of_revision(state.spec.common.recompute.core_revision))
     if (protocol::count_sites(*family, model.fields, label) > 0) add_candidate(state, {label}, place, "recompute.labels");
 }

@@ -70,7 +70,7 @@ void read_top_level(ParseState& state, const Value& root) {
 void finish_table_keys(ParseState& state) {
   for (const auto& row : key_rows()) {
     if (!state.places.contains(row.key) && row.need == Need::kRequired)
-      state.refuse(state.place_of(row.key), row.key, "required, and missing");
+      state.refuse(state.place_of(row.key), row.key, "required, and missing; wanted " + wanted_value(row));
     state.note_origin(row.key, show_value(row, state.spec), "default");
   }
 }

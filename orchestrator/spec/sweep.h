@@ -19,19 +19,19 @@ inline constexpr const char* kSweepSchema = "rematch/sweep/1";
 struct Override {
   std::string key;
   std::string value;
-  std::string origin = "--set";   // "--set", "environment REMATCH_TRAINING__SEED"
+  std::string origin = "--set";  // "--set", "environment REMATCH_TRAINING__SEED"
 };
 
 // Where a resolved value came from, for `plan --origin`.
 struct ValueOrigin {
   std::string key;
   std::string value;
-  std::string origin;   // "sweep.yaml:7:3", "--set", "preset moonlight_16b", "default"
+  std::string origin;  // "sweep.yaml:7:3", "--set", "preset moonlight_16b", "default"
 };
 
 // One label set to try against the control.
 struct Candidate {
-  std::vector<std::string> labels;   // in the order given
+  std::vector<std::string> labels;  // in the order given
   Place place;
 };
 
@@ -40,25 +40,25 @@ struct SweepSpec {
   SweepSpec();
 
   std::string schema;
-  std::string path;                         // the file's name as given
-  std::string text;                         // the file, whole
-  protocol::Trial common;                   // what every trial of the sweep shares: `study` is the name; ids, arm, block, slot unset
+  std::string path;        // the file's name as given
+  std::string text;        // the file, whole
+  protocol::Trial common;  // what every trial of the sweep shares: `study` is the name; ids, arm, block, slot unset
   protocol::RecomputeSpec control;
   Place control_place;
-  std::vector<Candidate> candidates;        // `labels` first, then `sets`, in the file's order
+  std::vector<Candidate> candidates;  // `labels` first, then `sets`, in the file's order
   std::int64_t num_blocks = 3;
-  std::optional<std::int64_t> order_seed;   // null: training.seed
-  double smallest_effect = 0.02;            // fraction
+  std::optional<std::int64_t> order_seed;  // null: training.seed
+  double smallest_effect = 0.02;           // fraction
   std::optional<std::int64_t> budget_per_rank_bytes;
-  std::int64_t ranks_per_node = 0;          // 0: all ranks on the one node
+  std::int64_t ranks_per_node = 0;  // 0: all ranks on the one node
   std::string launch_kind = "local";
   std::string strategy_kind = "one_label";
-  std::vector<ValueOrigin> origins;         // in the order of the sections
+  std::vector<ValueOrigin> origins;  // every key: those of fixed sections, then model, then recompute
 };
 
 struct ParsedSweep {
   SweepSpec spec;
-  std::vector<Diagnostic> problems;   // any: the sweep is refused
+  std::vector<Diagnostic> problems;  // any: the sweep is refused
   std::vector<Diagnostic> warnings;
 };
 

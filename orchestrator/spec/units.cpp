@@ -17,11 +17,11 @@ struct Unit {
 
 constexpr std::array<Unit, 4> kDurations = {{{"h", 3'600'000}, {"min", 60'000}, {"s", 1'000}, {"ms", 1}}};
 constexpr std::int64_t kKibi = 1024;
-constexpr std::array<Unit, 9> kSizes = {{{"TiB", kKibi * kKibi * kKibi * kKibi},
+constexpr std::array<Unit, 9> kSizes = {{{"TiB", kKibi* kKibi* kKibi* kKibi},
                                          {"TB", 1'000'000'000'000},
-                                         {"GiB", kKibi * kKibi * kKibi},
+                                         {"GiB", kKibi* kKibi* kKibi},
                                          {"GB", 1'000'000'000},
-                                         {"MiB", kKibi * kKibi},
+                                         {"MiB", kKibi* kKibi},
                                          {"MB", 1'000'000},
                                          {"KiB", kKibi},
                                          {"kB", 1'000},

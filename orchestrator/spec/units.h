@@ -21,6 +21,6 @@ std::optional<double> parse_percent(std::string_view text);
 // In the largest unit that divides it.
 std::string format_duration_ms(std::int64_t duration_ms);
 std::string format_size_bytes(std::int64_t size_bytes);
-std::string format_number(double value);   // as short as reads back the same
+std::string format_number(double value);  // as short as reads back the same
 
 }  // namespace rematch::spec

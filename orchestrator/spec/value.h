@@ -16,10 +16,10 @@ struct Member;
 
 struct Value {
   Shape shape = Shape::kNull;
-  std::string text;              // of a scalar
-  bool quoted = false;           // of a scalar: a quoted number is a string
-  std::vector<Value> items;      // of a list
-  std::vector<Member> members;   // of a map, in the file's order, no key twice
+  std::string text;             // of a scalar
+  bool quoted = false;          // of a scalar: a quoted number is a string
+  std::vector<Value> items;     // of a list
+  std::vector<Member> members;  // of a map, in the file's order, no key twice
   Place place;
 };
 
@@ -33,7 +33,7 @@ struct Member {
 std::optional<std::int64_t> as_integer(const Value& value);
 std::optional<double> as_number(const Value& value);
 std::optional<bool> as_boolean(const Value& value);
-std::optional<std::string> as_text(const Value& value);   // quoted or not
+std::optional<std::string> as_text(const Value& value);  // quoted or not
 
 // An option of the command line may write a list as "a,b,c" (separator ','): that scalar as a list. Any other value unchanged.
 Value option_list(const Value& value, char separator);

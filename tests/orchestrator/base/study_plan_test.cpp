@@ -35,9 +35,16 @@ StudyPlan sample_plan() {
   plan.trainer_build_id = "build";
   plan.order_seed = 7;
   plan.num_blocks = 2;
-  plan.arms = {{"[]", "00000000000000bb", true, {"selective", std::vector<std::string>{}, {}, {}, "24bad8e6"}, ArmStatus::kPlanned, "", {}, {}},
-               {"moe_act", "00000000000000bb", false, {"selective", {{"moe_act"}}, {}, {}, "24bad8e6"}, ArmStatus::kInvalid, "why", {"L2"},
-                {{"moe_act", 3}}}};
+  plan.arms = {
+      {"[]", "00000000000000bb", true, {"selective", std::vector<std::string>{}, {}, {}, "24bad8e6"}, ArmStatus::kPlanned, "", {}, {}},
+      {"moe_act",
+       "00000000000000bb",
+       false,
+       {"selective", {{"moe_act"}}, {}, {}, "24bad8e6"},
+       ArmStatus::kInvalid,
+       "why",
+       {"L2"},
+       {{"moe_act", 3}}}};
   plan.trials = {sample_trial()};
   return plan;
 }

@@ -13,7 +13,7 @@ namespace {
 struct Case {
   const char* name;
   void (*change)(protocol::Trial&, protocol::FamilyDescription&);
-  std::vector<std::string> ids;   // of all rules that must hold, and no other
+  std::vector<std::string> ids;  // of all rules that must hold, and no other
 };
 
 void PrintTo(const Case& row, std::ostream* stream) { *stream << row.name; }
@@ -24,9 +24,21 @@ void select(protocol::Trial& trial, std::vector<std::string> labels) { trial.rec
 const std::vector<Case> kCases = {
     {"empty_control", [](auto&, auto&) {}, {}},
     {"plain_label", [](auto& t, auto&) { select(t, {"moe_act"}); }, {}},
-    {"full_without_method", [](auto& t, auto&) { t.recompute = {"full", {}, {}, 1, "24bad8e6"}; }, {"G3"}},
-    {"full_without_count", [](auto& t, auto&) { t.recompute = {"full", {}, "block", {}, "24bad8e6"}; }, {"G4"}},
-    {"full_complete", [](auto& t, auto&) { t.recompute = {"full", {}, "block", 1, "24bad8e6"}; }, {}},
+    {"full_without_method",
+     [](auto& t, auto&) {
+       t.recompute = {"full", {}, {}, 1, "24bad8e6"};
+     },
+     {"G3"}},
+    {"full_without_count",
+     [](auto& t, auto&) {
+       t.recompute = {"full", {}, "block", {}, "24bad8e6"};
+     },
+     {"G4"}},
+    {"full_complete",
+     [](auto& t, auto&) {
+       t.recompute = {"full", {}, "block", 1, "24bad8e6"};
+     },
+     {}},
     {"selective_with_count", [](auto& t, auto&) { t.recompute.recompute_num_layers = 1; }, {"G5"}},
     {"unknown_label", [](auto& t, auto&) { select(t, {"mhc"}); }, {"L1", "L8"}},
     {"labels_under_null_granularity_are_inert", [](auto& t, auto&) { select(t, {"mhc"}), t.recompute.recompute_granularity.reset(); }, {}},
@@ -35,12 +47,18 @@ const std::vector<Case> kCases = {
     {"mla_up_proj_without_mla", [](auto& t, auto& f) { select(t, {"mla_up_proj"}), drop_label(f, "mla_up_proj"); }, {"L3", "L8"}},
     {"gdn_norm_out_without_gdn", [](auto& t, auto&) { select(t, {"gdn_norm_out"}); }, {"L4", "L8"}},
     {"core_attn", [](auto& t, auto&) { select(t, {"core_attn"}); }, {"L5"}},
-    {"shared_experts_overlapped", [](auto& t, auto&) { select(t, {"shared_experts"}), t.features.moe_shared_expert_overlap = true; }, {"L6"}},
+    {"shared_experts_overlapped",
+     [](auto& t, auto&) { select(t, {"shared_experts"}), t.features.moe_shared_expert_overlap = true; },
+     {"L6"}},
     {"overlap_alone", [](auto& t, auto&) { t.features.moe_shared_expert_overlap = true; }, {}},
     {"shared_experts_without_one",
-     [](auto& t, auto&) { select(t, {"shared_experts"}), t.model.fields["moe_shared_expert_intermediate_size"] = std::int64_t{0}; }, {"L7"}},
+     [](auto& t, auto&) { select(t, {"shared_experts"}), t.model.fields["moe_shared_expert_intermediate_size"] = std::int64_t{0}; },
+     {"L7"}},
     {"mlp_without_dense_layer",
-     [](auto& t, auto&) { select(t, {"mlp"}), t.model.fields["moe_layer_freq"] = std::vector<std::int64_t>{1, 1, 1, 1}; }, {"L8"}},
+     [](auto& t, auto&) {
+       select(t, {"mlp"}), t.model.fields["moe_layer_freq"] = std::vector<std::int64_t>{1, 1, 1, 1};
+     },
+     {"L8"}},
     {"offloading_with_an_empty_selective_list", [](auto& t, auto&) { t.features.cpu_offloading = true; }, {"O2"}},
     {"offloading_with_null", [](auto& t, auto&) { t.features.cpu_offloading = true, t.recompute.recompute_granularity.reset(); }, {}},
 };

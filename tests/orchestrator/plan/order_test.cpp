@@ -29,9 +29,7 @@ TEST(BlockOrders, DifferBetweenSeedsAndBetweenBlocks) {
   EXPECT_NE(orders[0], orders[1]);
 }
 
-TEST(BlockOrders, DoNotDependOnTheBlocksThatFollow) {
-  EXPECT_EQ(block_orders(5, 4, 9)[1], block_orders(2, 4, 9)[1]);
-}
+TEST(BlockOrders, DoNotDependOnTheBlocksThatFollow) { EXPECT_EQ(block_orders(5, 4, 9)[1], block_orders(2, 4, 9)[1]); }
 
 // A shuffle that favours a slot would tie an arm to the drift within a block: each arm is in each slot equally often.
 TEST(BlockOrders, PutEveryArmIntoEverySlotEquallyOften) {

@@ -43,7 +43,7 @@ TEST(ParseSweep, LaysTheFileOverThePresetAndRecordsWhatItChanged) {
   EXPECT_EQ(model.family, "mla_moe");
   EXPECT_EQ(std::get<std::int64_t>(model.fields.at("hidden_size")), 256);
   EXPECT_EQ(std::get<std::int64_t>(model.fields.at("kv_lora_rank")), 512);
-  EXPECT_EQ(model.overridden, (std::vector<std::string>{"hidden_size", "num_layers"}));   // the ffn size is the preset's own
+  EXPECT_EQ(model.overridden, (std::vector<std::string>{"hidden_size", "num_layers"}));  // the ffn size is the preset's own
 }
 
 TEST(ParseSweep, AppliesOptionsOverTheFileWhateverTheirSection) {
@@ -84,8 +84,9 @@ TEST(ParseSweep, RemembersWhereEachValueCameFrom) {
 }
 
 TEST(ParseSweep, MakesEveryApplicableLabelACandidate) {
-  const ParsedSweep parsed = parse_sample(
-      sample_with("  labels: [moe_act, mlp]\n  sets: [[layernorm, moe_act]]\n", "  labels: applicable\n"), {{"model.moe_layer_freq", "1,1,1,1"}});
+  const ParsedSweep parsed =
+      parse_sample(sample_with("  labels: [moe_act, mlp]\n  sets: [[layernorm, moe_act]]\n", "  labels: applicable\n"),
+                   {{"model.moe_layer_freq", "1,1,1,1"}});
   ASSERT_EQ(all_problems(parsed), "");
   std::vector<std::string> labels;
   for (const auto& candidate : parsed.spec.candidates) labels.push_back(candidate.labels.front());

@@ -34,7 +34,6 @@ struct RankPeak {
 
 // The figures of one attempt. See reports/METRICS.md for each definition.
 struct RunFigures {
-  std::vector<RankPeak> rank_peaks;                // by rank
   RankPeak hot;                                    // the rank with the largest allocated peak; the lowest such rank on a tie
   std::optional<std::int64_t> activation_peak_bytes;
   std::optional<std::int64_t> held_after_forward_bytes;
@@ -56,6 +55,7 @@ struct RunVerdict {
   std::vector<Shortfall> shortfalls;
   std::optional<Failure> failure;
   std::string loss_basis;                          // what the losses were compared with; empty when with nothing
+  std::vector<RankPeak> rank_peaks;                // by rank, as far as each got
   std::optional<RunFigures> figures;               // of a pass only
 };
 

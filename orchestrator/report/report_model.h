@@ -24,12 +24,13 @@ struct FractionDelta { double value = 0; };          // printed as a signed perc
 // monostate is "not measured": null in json, empty in csv, "-" in md.
 using Cell = std::variant<std::monostate, std::string, Count, Bytes, BytesDelta, Nanoseconds, Teraflops, FractionDelta>;
 
-enum class ColumnPlace { kEverywhere, kDataOnly, kTextOnly };   // data: csv and json; text: md
+// Of columns and of whole tables.
+enum class Place { kEverywhere, kDataOnly, kTextOnly };   // data: csv and json; text: md
 
 struct Column {
   std::string key;       // with its unit: "peak_allocated_bytes"
   std::string title;     // "peak allocated"; a format adds the unit that it prints
-  ColumnPlace place = ColumnPlace::kEverywhere;
+  Place place = Place::kEverywhere;
 };
 
 struct Table {
@@ -37,6 +38,7 @@ struct Table {
   std::string title;
   std::vector<Column> columns;
   std::vector<std::vector<Cell>> rows;     // one cell a column
+  Place place = Place::kEverywhere;
   bool in_csv = false;   // csv is flat: it holds the main tables only
 };
 

@@ -11,6 +11,7 @@
 #include "orchestrator/rules/loss_match.h"
 #include "orchestrator/rules/narrowness.h"
 #include "orchestrator/rules/pass.h"
+#include "orchestrator/rules/rank_peak.h"
 #include "orchestrator/rules/run_figures.h"
 #include "orchestrator/rules/steady_steps.h"
 
@@ -56,6 +57,7 @@ RunVerdict judge_alone(const AttemptRows& attempt) {
   run.slot = attempt.trial.slot;
   run.attempt = attempt.attempt;
   run.failure = attempt.failure;
+  run.rank_peaks = peaks_of_ranks(attempt);
   decide_outcome(attempt, run);
   return run;
 }

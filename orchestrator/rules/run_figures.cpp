@@ -28,8 +28,7 @@ std::optional<double> tflops_per_rank(const base::AttemptRows& attempt, std::opt
 
 base::RunFigures run_figures(const base::AttemptRows& attempt) {
   base::RunFigures figures;
-  figures.rank_peaks = peaks_of_ranks(attempt);
-  figures.hot = hot_rank(figures.rank_peaks).value_or(base::RankPeak{});
+  figures.hot = hot_rank(peaks_of_ranks(attempt)).value_or(base::RankPeak{});
   figures.activation_peak_bytes = activation_peak_bytes(attempt);
   figures.held_after_forward_bytes = held_after_forward_bytes(attempt);
   figures.num_steps_completed = num_steps_completed(attempt);

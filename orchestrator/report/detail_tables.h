@@ -1,0 +1,20 @@
+// The tables of one attempt: its ranks, stage ledger, peaks by phase, steps, labels and messages. Pure.
+#pragma once
+
+#include <vector>
+
+#include "orchestrator/base/rows.h"
+#include "orchestrator/base/verdicts.h"
+#include "orchestrator/report/report_model.h"
+
+namespace rematch::report {
+
+// `run` is the verdict on this attempt.
+std::vector<Table> attempt_tables(const base::AttemptRows& attempt, const base::RunVerdict& run);
+// One row a run: where it stood in the order, its outcome and figures.
+Table runs_table(const std::vector<base::RunVerdict>& runs);
+
+// How to run the trial again by hand, from a copy of its folder: a shell command line. Empty when it was never launched.
+std::string replay_command(const base::AttemptRows& attempt);
+
+}  // namespace rematch::report

@@ -1,0 +1,153 @@
+// Markdown that a terminal shows well: columns are padded, numbers stand to the right, a column without any value is left out.
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdio>
+
+#include "orchestrator/report/format.h"
+
+namespace rematch::report {
+
+namespace {
+
+std::string printed(const char* format, double value) {
+  std::array<char, 64> buffer{};
+  std::snprintf(buffer.data(), buffer.size(), format, value);
+  return buffer.data();
+}
+
+struct Unit {
+  double bytes;
+  const char* name;
+};
+struct UnitSystem {
+  std::array<Unit, 3> units;   // largest first
+};
+
+const UnitSystem& unit_system(ByteUnits units) {
+  static constexpr UnitSystem kDecimal = {{{{1e9, "GB"}, {1e6, "MB"}, {1e3, "kB"}}}};
+  static constexpr UnitSystem kBinary = {{{{1024.0 * 1024 * 1024, "GiB"}, {1024.0 * 1024, "MiB"}, {1024.0, "KiB"}}}};
+  switch (units) {
+    case ByteUnits::kGB: return kDecimal;
+    case ByteUnits::kGiB: return kBinary;
+  }
+  return kDecimal;
+}
+
+// Three decimals of the largest unit of which there is at least 0.1; small models would read 0.001 GB otherwise.
+std::string bytes_text(std::int64_t value, ByteUnits units, const char* format) {
+  const UnitSystem& system = unit_system(units);
+  const double magnitude = std::abs(static_cast<double>(value));
+  auto fits = [&](const Unit& unit) { return magnitude >= unit.bytes / 10; };
+  const auto unit = std::find_if(system.units.begin(), system.units.end() - 1, fits);
+  return printed(format, static_cast<double>(value) / unit->bytes) + " " + unit->name;
+}
+
+struct CellText {
+  ByteUnits units;
+  std::string operator()(std::monostate) const { return "-"; }
+  std::string operator()(const std::string& text) const { return text; }
+  std::string operator()(Count count) const { return std::to_string(count.value); }
+  std::string operator()(Bytes bytes) const { return bytes_text(bytes.value, units, "%.3f"); }
+  std::string operator()(BytesDelta bytes) const { return bytes_text(bytes.value, units, "%+.3f"); }
+  std::string operator()(Nanoseconds time) const { return printed("%.2f ms", time.value * 1e-6); }
+  std::string operator()(Teraflops rate) const { return printed(rate.value < 1 ? "%.4f" : "%.2f", rate.value); }
+  std::string operator()(FractionDelta fraction) const { return printed("%+.2f %%", fraction.value * 100); }
+};
+
+// A cell must not end its row or its line.
+std::string escaped(const std::string& text) {
+  std::string safe;
+  for (char c : text) {
+    if (c == '|') safe += "\\|";
+    else if (c == '\n' || c == '\r' || c == '\t') safe += ' ';
+    else safe += c;
+  }
+  return safe;
+}
+
+std::string cell_text(const Cell& cell, ByteUnits units) { return escaped(std::visit(CellText{units}, cell)); }
+
+// Columns on a terminal, not bytes: UTF-8 continuation bytes take no place.
+std::size_t width_of(const std::string& text) {
+  return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
+}
+
+enum class Side { kLeft, kRight };
+
+struct TextColumn {
+  std::vector<std::string> lines;   // the title, then a cell a row
+  std::size_t width = 3;
+  Side side = Side::kLeft;
+};
+
+std::string padded(const std::string& text, const TextColumn& column) {
+  const std::string gap(column.width - width_of(text), ' ');
+  return column.side == Side::kLeft ? text + gap : gap + text;
+}
+
+std::vector<TextColumn> text_columns(const Table& table, ByteUnits units) {
+  std::vector<TextColumn> columns;
+  for (std::size_t i = 0; i < table.columns.size(); ++i) {
+    auto has_value = [&](const auto& row) { return !std::holds_alternative<std::monostate>(row[i]); };
+    auto is_text = [&](const auto& row) { return std::holds_alternative<std::string>(row[i]); };
+    if (table.columns[i].place == Place::kDataOnly || std::none_of(table.rows.begin(), table.rows.end(), has_value)) continue;
+    TextColumn& column = columns.emplace_back();
+    column.side = std::any_of(table.rows.begin(), table.rows.end(), is_text) ? Side::kLeft : Side::kRight;
+    column.lines.push_back(table.columns[i].title);
+    for (const auto& row : table.rows) column.lines.push_back(cell_text(row[i], units));
+    for (const std::string& line : column.lines) column.width = std::max(column.width, width_of(line));
+  }
+  return columns;
+}
+
+std::string table_line(const std::vector<TextColumn>& columns, std::size_t line) {
+  std::string text = "|";
+  for (const TextColumn& column : columns) text += " " + padded(column.lines[line], column) + " |";
+  return text + "\n";
+}
+
+std::string rule_line(const std::vector<TextColumn>& columns) {
+  std::string text = "|";
+  for (const TextColumn& column : columns) {
+    const std::string dashes(column.width, '-');
+    text += column.side == Side::kLeft ? " " + dashes + " |" : " " + dashes + ":|";
+  }
+  return text + "\n";
+}
+
+std::string table_text(const Table& table, ByteUnits units) {
+  const std::vector<TextColumn> columns = text_columns(table, units);
+  std::string text = "## " + table.title + "\n\n";
+  if (columns.empty()) return text + "none\n\n";
+  text += table_line(columns, 0) + rule_line(columns);
+  for (std::size_t row = 1; row <= table.rows.size(); ++row) text += table_line(columns, row);
+  return text + "\n";
+}
+
+std::string facts_text(const std::vector<Fact>& facts, ByteUnits units) {
+  std::size_t width = 0;
+  for (const Fact& fact : facts) width = std::max(width, width_of(fact.title));
+  std::string text;
+  for (const Fact& fact : facts) {
+    if (std::holds_alternative<std::monostate>(fact.value)) continue;
+    text += "- " + fact.title + ":" + std::string(width - width_of(fact.title) + 1, ' ') + cell_text(fact.value, units) + "\n";
+  }
+  return text + "\n";
+}
+
+std::string render_md(const ReportModel& model, ByteUnits units) {
+  std::string text = "# " + escaped(model.title) + "\n\n" + facts_text(model.header, units);
+  for (const Table& table : model.tables)
+    if (table.place != Place::kDataOnly) text += table_text(table, units);
+  if (!model.answer.empty()) text += "## Answer\n\n" + facts_text(model.answer, units);
+  if (!model.notes.empty()) text += "## Notes\n\n";
+  for (const std::string& note : model.notes) text += "- " + escaped(note) + "\n";
+  return text.ends_with("\n\n") ? text.substr(0, text.size() - 1) : text;
+}
+
+const FormatRegistrar kRegistrar("md", render_md);
+
+}  // namespace
+
+}  // namespace rematch::report

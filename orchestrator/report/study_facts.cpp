@@ -1,0 +1,95 @@
+#include "orchestrator/report/study_facts.h"
+
+#include <algorithm>
+#include <set>
+
+#include "orchestrator/report/cells.h"
+
+namespace rematch::report {
+
+namespace {
+
+using protocol::HelloRecord;
+using protocol::Trial;
+
+std::string model_text(const protocol::ModelSpec& model) {
+  std::string text = model.preset ? *model.preset + " (" + model.family + ")" : model.family;
+  std::string changed;
+  for (const std::string& field : model.overridden) changed += (changed.empty() ? ", changed: " : ", ") + field;
+  return text + changed;
+}
+
+std::string layout_text(const protocol::ParallelSizes& sizes) {
+  return std::to_string(sizes.world_size) + " ranks, TP=" + std::to_string(sizes.tensor_model_parallel_size) +
+         " PP=" + std::to_string(sizes.pipeline_model_parallel_size) + " CP=" + std::to_string(sizes.context_parallel_size) +
+         " EP=" + std::to_string(sizes.expert_model_parallel_size);
+}
+
+std::string training_text(const Trial& trial) {
+  const protocol::TrainingSpec& training = trial.training;
+  return "sequence " + std::to_string(training.seq_length) + ", MBS=" + std::to_string(training.micro_batch_size) +
+         ", GBS=" + std::to_string(training.global_batch_size) + ", " + std::to_string(training.train_iters) + " steps (" +
+         std::to_string(trial.measure.warmup_steps) + " warm-up), " + (training.bf16 ? "bf16" : "fp32") + ", seed " +
+         std::to_string(training.seed) + ", attention " + trial.backend.attention;
+}
+
+void add_trial_facts(const Trial& trial, std::vector<Fact>& facts) {
+  facts.push_back({"model", "model", model_text(trial.model)});
+  facts.push_back({"layout", "layout", layout_text(trial.parallel)});
+  facts.push_back({"training", "training", training_text(trial)});
+  facts.push_back({"memory_limit_bytes", "memory limit", cell_of<Bytes>(trial.backend.memory_limit_bytes)});
+  facts.push_back({"core_revision", "core revision", text_cell(trial.recompute.core_revision)});
+}
+
+void add_machine_facts(const base::StudyRows& study, std::vector<Fact>& facts) {
+  auto add = [&](const char* key, const char* title, std::string (*get)(const HelloRecord&)) {
+    facts.push_back({key, title, text_cell(distinct_of_ranks(study.attempts, get))});
+  };
+  add("device", "device", [](const HelloRecord& hello) { return hello.device_name; });
+  add("provenance", "provenance", [](const HelloRecord& hello) { return std::string(protocol::to_string(hello.provenance)); });
+  add("hosts", "hosts", [](const HelloRecord& hello) { return hello.host; });
+  add("trainer_build", "trainer build", [](const HelloRecord& hello) { return hello.build_id; });
+  add("libtorch_version", "LibTorch", [](const HelloRecord& hello) { return hello.libtorch_version; });
+  add("comm_backend", "communication", [](const HelloRecord& hello) { return hello.comm_backend; });
+}
+
+}  // namespace
+
+std::string distinct_of_ranks(const std::vector<base::AttemptRows>& attempts, std::string (*get)(const HelloRecord&)) {
+  std::set<std::string> distinct;
+  for (const base::AttemptRows& attempt : attempts)
+    for (const base::RankRows& rank : attempt.ranks)
+      if (rank.hello) distinct.insert(get(*rank.hello));
+  std::string text;
+  for (const std::string& value : distinct) text += (text.empty() ? "" : ", ") + value;
+  return text;
+}
+
+std::vector<Fact> study_facts(const base::StudyRows& study, const base::StudyVerdict& verdict) {
+  std::vector<Fact> facts = {{"study", "study", text_cell(study.plan.name)}, {"study_id", "study id", text_cell(study.plan.study_id)}};
+  if (!study.plan.trials.empty()) add_trial_facts(study.plan.trials.front(), facts);
+  add_machine_facts(study, facts);
+  facts.push_back({"num_blocks", "blocks", Count{study.plan.num_blocks}});
+  facts.push_back({"trials_planned", "trials planned", Count{verdict.num_planned}});
+  facts.push_back({"trials_missing", "trials missing", Count{verdict.num_missing}});
+  facts.push_back({"budget_per_rank_bytes", "budget per rank", cell_of<Bytes>(study.plan.budget_per_rank_bytes)});
+  facts.push_back({"conclusion", "conclusion", text_cell(verdict.conclusion_reason.empty() ? "usable" : verdict.conclusion_reason)});
+  facts.push_back({"exit_code", "exit code", Count{base::exit_code(verdict.conclusion)}});
+  return facts;
+}
+
+std::vector<Fact> answer_facts(const base::StudyRows& study, const base::StudyVerdict& verdict) {
+  const base::Answer& answer = verdict.answer;
+  std::vector<Fact> facts = {{"arm", "answer", answer.arm ? text_cell(*answer.arm) : Cell{"none"}}, {"reason", "because", text_cell(answer.reason)}};
+  for (const base::ArmVerdict& arm : verdict.arms) {
+    if (arm.arm != answer.arm || !arm.figures) continue;
+    facts.push_back({"peak_allocated_bytes", "peak allocated", Bytes{arm.figures->hot.allocated_bytes}});
+    facts.push_back({"budget_per_rank_bytes", "budget per rank", cell_of<Bytes>(study.plan.budget_per_rank_bytes)});
+    facts.push_back({"margin_bytes", "margin", cell_of<BytesDelta>(answer.margin_bytes)});
+    facts.push_back({"step_time_ns", "step time", cell_of<Nanoseconds>(arm.figures->median_step_time_ns)});
+  }
+  facts.push_back({"headroom_arm", "for more headroom, first", answer.headroom_arm ? text_cell(*answer.headroom_arm) : Cell{}});
+  return facts;
+}
+
+}  // namespace rematch::report

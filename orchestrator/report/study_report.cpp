@@ -1,0 +1,19 @@
+#include "orchestrator/report/arm_tables.h"
+#include "orchestrator/report/report_model.h"
+#include "orchestrator/report/study_facts.h"
+
+namespace rematch::report {
+
+ReportModel make_report(const base::StudyRows& study, const base::StudyVerdict& verdict) {
+  ReportModel model;
+  model.title = "Study " + study.plan.name;
+  model.header = study_facts(study, verdict);
+  model.tables = arm_tables(study, verdict);
+  for (Table& table : std::vector<Table>{failed_arms_table(verdict), reasons_table(verdict), control_pairs_table(verdict)})
+    if (!table.rows.empty()) model.tables.push_back(std::move(table));
+  model.answer = answer_facts(study, verdict);
+  model.notes = verdict.notes;
+  return model;
+}
+
+}  // namespace rematch::report

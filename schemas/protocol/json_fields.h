@@ -1,6 +1,6 @@
-// Private to this folder. One function `visit_fields(visitor, record)` names a record's keys once; FieldReader and FieldWriter carry it
-// out. Reading is strict: every key must be there (null where the record says optional) and of its type. Failure: DocumentError with the
-// JSON path, what was wanted and what was found. Threads: pure values.
+// How documents become structs and back: one function `visit_fields(visitor, record)` names a record's keys once; FieldReader and
+// FieldWriter carry it out. Reading is strict: every key must be there (null where the record says optional) and of its type.
+// Failure: DocumentError with the JSON path, what was wanted and what was found. Threads: pure values.
 #pragma once
 
 #include <concepts>

@@ -1,0 +1,29 @@
+#include "schemas/protocol/describe.h"
+#include "schemas/protocol/launch_record.h"
+#include "schemas/protocol/rank_record.h"
+#include "schemas/protocol/trial.h"
+#include "tests/schemas/examples/example_files.h"
+
+namespace rematch::protocol {
+namespace {
+
+using nlohmann::json;
+
+TEST(Examples, OfTrialsAreReadOrRefused) {
+  expect_examples_read_right("trial", [](const std::string& text) { return to_json(parse_trial(json::parse(text))); });
+}
+
+TEST(Examples, OfRankRecordsAreReadOrRefused) {
+  expect_examples_read_right("rank-record", [](const std::string& text) { return json::parse(to_line(parse_line(text))); });
+}
+
+TEST(Examples, OfLaunchRecordsAreReadOrRefused) {
+  expect_examples_read_right("launch", [](const std::string& text) { return to_json(parse_launch_record(json::parse(text))); });
+}
+
+TEST(Examples, OfDescribeDocumentsAreReadOrRefused) {
+  expect_examples_read_right("describe", [](const std::string& text) { return to_json(parse_describe(json::parse(text))); });
+}
+
+}  // namespace
+}  // namespace rematch::protocol

@@ -62,9 +62,9 @@ TEST(ExpandableSegments, PreferASnugHoleToTheGrowingEnd) {
 TEST(ExpandableSegments, TakeTheLowestAddressAmongEqualHoles) {
   CachingAllocatorModel model = expandable();
   const BlockId low = model.allocate(4 * kMiB);
-  model.allocate(512);
+  model.allocate(2 * kMiB);
   const BlockId high = model.allocate(4 * kMiB);
-  model.allocate(512);
+  model.allocate(2 * kMiB);
   model.free(high);
   model.free(low);
   EXPECT_EQ(model.allocate(4 * kMiB), low);

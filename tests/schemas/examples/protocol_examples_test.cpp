@@ -2,7 +2,7 @@
 #include "schemas/protocol/launch_record.h"
 #include "schemas/protocol/rank_record.h"
 #include "schemas/protocol/trial.h"
-#include "tests/schemas/examples/example_files.h"
+#include "tests/support/example_files.h"
 
 namespace rematch::protocol {
 namespace {

@@ -1,5 +1,5 @@
 #include "orchestrator/base/study_plan.h"
-#include "tests/schemas/examples/example_files.h"
+#include "tests/support/example_files.h"
 
 namespace rematch::base {
 namespace {

@@ -25,7 +25,7 @@ class PlanVerb : public Verb {
         "  rematch plan sweeps/first.yaml\n"
         "  rematch plan sweeps/first.yaml --set measure.blocks=5 --set 'recompute.sets=layernorm+moe_act;mla_up_proj+mlp'\n"
         "  rematch plan sweeps/first.yaml --origin\n"
-        "Exit: 0 the sweep can run, 2 usage, 3 the sweep is refused, 8 no trainer or no file.");
+        "Exit: 0 the sweep can run, 2 usage, 3 the sweep is refused, 8 no trainer that can be asked.");
   }
 
   Exit run(const GlobalOptions& options, Streams streams) override {

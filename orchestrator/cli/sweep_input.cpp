@@ -42,15 +42,18 @@ std::vector<spec::Override> environment_overrides() {
   return overrides;
 }
 
+Exit stop(Exit exit, const std::string& message, Streams streams) {
+  streams.err << "rematch: " << message << "\n";
+  return exit;
+}
+
 // The options come after the environment, and so outrank it.
 std::variant<std::vector<spec::Override>, Exit> all_overrides(const std::vector<std::string>& set_options, Streams streams) {
   std::vector<spec::Override> overrides = environment_overrides();
   for (const auto& option : set_options) {
     const auto equals = option.find('=');
-    if (equals == std::string::npos || equals == 0) {
-      streams.err << "rematch: --set wants key=value, such as training.seed=7; found '" << option << "'\n";
-      return Exit::kUsage;
-    }
+    if (equals == std::string::npos || equals == 0)
+      return stop(Exit::kUsage, "--set wants key=value, such as training.seed=7; found '" + option + "'", streams);
     overrides.push_back({option.substr(0, equals), option.substr(equals + 1)});
   }
   return overrides;
@@ -67,11 +70,6 @@ Exit refuse(const std::vector<spec::Diagnostic>& problems, const std::string& pa
   return Exit::kSweepInvalid;
 }
 
-Exit environment_error(const std::string& message, Streams streams) {
-  streams.err << "rematch: " << message << "\n";
-  return Exit::kEnvironment;
-}
-
 }  // namespace
 
 std::variant<SweepInput, Exit> load_sweep(const std::string& path, const std::vector<std::string>& set_options,
@@ -79,11 +77,11 @@ std::variant<SweepInput, Exit> load_sweep(const std::string& path, const std::ve
   const auto overrides = all_overrides(set_options, streams);
   if (const Exit* exit = std::get_if<Exit>(&overrides)) return *exit;
   const auto text = protocol::read_whole_file(path);
-  if (!text) return environment_error("wanted a sweep file that can be read; found none at " + path, streams);
+  if (!text) return stop(Exit::kUsage, "wanted a sweep file that can be read; found none at " + path, streams);
   const auto trainer = launch::locate_trainer(options.trainer);
-  if (!trainer) return environment_error(trainer.error().message, streams);
+  if (!trainer) return stop(Exit::kEnvironment, trainer.error().message, streams);
   const auto described = launch::describe_trainer(trainer.value());
-  if (!described) return environment_error(described.error().message, streams);
+  if (!described) return stop(Exit::kEnvironment, described.error().message, streams);
 
   spec::ParsedSweep parsed = spec::parse_sweep(*text, path, described.value(), std::get<0>(overrides));
   print(parsed.warnings, "warning: ", streams);

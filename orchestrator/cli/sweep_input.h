@@ -20,7 +20,7 @@ struct SweepInput {
   spec::SweepSpec spec;  // for `plan --origin`; the plan has all that `run` needs
 };
 
-// The Exit says why there is none: kSweepInvalid, kUsage (a --set without '='), kEnvironment (no file, no trainer).
+// The Exit says why there is none: kSweepInvalid, kUsage (no such file, a --set without '='), kEnvironment (no trainer).
 std::variant<SweepInput, Exit> load_sweep(const std::string& path, const std::vector<std::string>& set_options,
                                           const GlobalOptions& options, Streams streams);
 

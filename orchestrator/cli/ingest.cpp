@@ -1,0 +1,108 @@
+// `rematch ingest`: the database again, from the trial folders alone.
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <ostream>
+#include <vector>
+
+#include "orchestrator/base/study_plan.h"
+#include "orchestrator/cli/verb.h"
+#include "orchestrator/collect/collect.h"
+#include "orchestrator/engine/study_folder.h"
+#include "orchestrator/engine/workspace_lock.h"
+#include "orchestrator/rules/judge.h"
+#include "orchestrator/store/store.h"
+#include "schemas/protocol/record_file.h"
+#include "schemas/protocol/trial_paths.h"
+
+namespace rematch::cli {
+
+namespace {
+
+// By name, so that two runs do the same.
+std::vector<std::filesystem::path> study_folders(const protocol::WorkspacePaths& workspace) {
+  std::vector<std::filesystem::path> folders;
+  if (std::filesystem::exists(workspace.studies()))
+    for (const auto& entry : std::filesystem::directory_iterator(workspace.studies()))
+      if (entry.is_directory()) folders.push_back(entry.path());
+  std::sort(folders.begin(), folders.end());
+  return folders;
+}
+
+base::Result<base::StudyPlan> read_plan(const std::filesystem::path& folder) {
+  const std::filesystem::path path = protocol::StudyPaths{folder}.plan();
+  const auto text = protocol::read_whole_file(path);
+  if (!text) return base::Error{path.string() + " is missing: the folder is no study, or its run never began"};
+  try {
+    return base::parse_study_plan(nlohmann::json::parse(*text));
+  } catch (const std::exception& error) {
+    return base::Error{path.string() + ": " + error.what()};
+  }
+}
+
+class IngestVerb final : public Verb {
+ public:
+  std::string name() const override { return "ingest"; }
+  std::string summary() const override { return "Rebuild the database from the trial folders"; }
+
+  void declare(CLI::App& app) override {
+    app.footer(
+        "Examples:\n"
+        "  rematch ingest\n"
+        "  rematch --workspace /data/rematch-runs ingest\n"
+        "The database holds nothing that the folders do not: deleting it and ingesting gives the same rows.\n"
+        "Exit: 0 rebuilt, 8 a run is under way in this workspace, the database cannot be written, or a study cannot be read.");
+  }
+
+  Exit run(const GlobalOptions& options, Streams streams) override {
+    const protocol::WorkspacePaths workspace{options.workspace};
+    if (!std::filesystem::exists(workspace.root)) {
+      streams.err << "rematch: there is no workspace " << workspace.root.string() << "; --workspace names another place\n";
+      return Exit::kEnvironment;
+    }
+    const auto lock = engine::WorkspaceLock::take(workspace.root, "ingest");
+    if (!lock) return complain(lock.error(), streams);
+    auto store = store::Store::open(workspace.database());
+    if (!store) return complain(store.error(), streams);
+    store::Store database = std::move(store).value();
+    database.clear();
+    Exit exit = Exit::kOk;
+    for (const std::filesystem::path& folder : study_folders(workspace)) {
+      const base::Result<base::StudyPlan> plan = read_plan(folder);
+      if (plan) ingest_study(database, plan.value(), folder, streams);
+      else exit = complain(plan.error(), streams);
+    }
+    return exit;
+  }
+
+ private:
+  static Exit complain(const base::Error& error, Streams streams) {
+    streams.err << "rematch: " << error.message << "\n";
+    return Exit::kEnvironment;
+  }
+
+  static void ingest_study(store::Store& database, const base::StudyPlan& plan, const std::filesystem::path& root, Streams streams) {
+    const engine::StudyFolder folder(root);
+    std::size_t num_attempts = 0;
+    database.put_plan(plan);
+    for (const protocol::Trial& trial : plan.trials)
+      for (const engine::AttemptOnDisk& attempt : folder.attempts(trial.trial_id)) {
+        const base::AttemptRows rows = collect::collect_attempt(attempt.folder, plan.study_id);
+        if (rows.trial.trial_id != trial.trial_id) {
+          streams.err << "rematch: " << attempt.folder.string() << " holds the trial.json of trial " << rows.trial.trial_id << "; it is left out\n";
+          continue;
+        }
+        database.put_attempt(rows);
+        ++num_attempts;
+      }
+    database.put_verdicts(plan.study_id, rules::judge_study(database.load_study(plan.study_id).value()));
+    streams.err << plan.name << " (" << plan.study_id << "): " << plan.trials.size() << " trials, " << num_attempts << " attempts\n";
+  }
+};
+
+const VerbRegistrar<IngestVerb> registrar;
+
+}  // namespace
+
+}  // namespace rematch::cli

@@ -4,6 +4,7 @@
 
 #include <cstring>
 #include <span>
+#include <stdexcept>
 
 namespace rematch::probes {
 
@@ -57,6 +58,11 @@ std::optional<std::string> program_build_id() {
   std::optional<std::string> build_id;
   ::dl_iterate_phdr(read_first_object, &build_id);
   return build_id;
+}
+
+std::string build_id() {
+  if (auto id = program_build_id()) return *std::move(id);
+  throw std::logic_error("build id: wanted a program linked with --build-id=sha1, found no such note");
 }
 
 }  // namespace rematch::probes

@@ -14,18 +14,6 @@ namespace rematch::probes {
 
 namespace {
 
-std::string hostname() {
-  char name[HOST_NAME_MAX + 1] = {};
-  return ::gethostname(name, sizeof name - 1) == 0 ? name : "";
-}
-
-std::optional<std::string> cpu_model_name() {
-  const std::string text = protocol::read_whole_file("/proc/cpuinfo").value_or("");
-  for (const char* key : {"model name", "Model", "Hardware"})
-    if (const auto name = value_of_key(text, key)) return name;
-  return std::nullopt;
-}
-
 // The fixed cpu_set_t ends at 1024 cores; the kernel says EINVAL when the mask is too small.
 std::optional<std::int64_t> num_usable_cores() {
   for (std::size_t num_words = 16; num_words <= 4096; num_words *= 2) {
@@ -59,6 +47,18 @@ std::optional<std::string> value_of_key(const std::string& text, const std::stri
   return std::nullopt;
 }
 
-HostIdentity host_identity() { return {hostname(), cpu_model_name(), num_usable_cores(), total_memory_bytes()}; }
+std::string host_name() {
+  char name[HOST_NAME_MAX + 1] = {};
+  return ::gethostname(name, sizeof name - 1) == 0 ? name : "";
+}
+
+std::string cpu_model_name() {
+  const std::string text = protocol::read_whole_file("/proc/cpuinfo").value_or("");
+  for (const char* key : {"model name", "Model", "Hardware"})  // x86, then what ARM kernels write
+    if (const auto name = value_of_key(text, key)) return *name;
+  return "unknown CPU";
+}
+
+HostIdentity host_identity() { return {host_name(), cpu_model_name(), num_usable_cores(), total_memory_bytes()}; }
 
 }  // namespace rematch::probes

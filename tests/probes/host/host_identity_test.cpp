@@ -12,6 +12,8 @@ TEST(HostIdentity, AgreesWithTheKernel) {
   char name[256] = {};
   ASSERT_EQ(::gethostname(name, sizeof name - 1), 0);
   EXPECT_EQ(host.hostname, name);
+  EXPECT_EQ(host.cpu_model_name, cpu_model_name());
+  EXPECT_FALSE(host.cpu_model_name.empty());
   // A container's /proc/meminfo may show less than the machine has.
   EXPECT_GT(host.total_memory_bytes, std::int64_t{1} << 20);
   EXPECT_LE(host.total_memory_bytes, std::int64_t{::sysconf(_SC_PHYS_PAGES)} * ::sysconf(_SC_PAGESIZE));

@@ -1,29 +1,23 @@
 #include "schemas/protocol/record_file.h"
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <fstream>
 #include <system_error>
 
 #include "tests/schemas/protocol/sample_documents.h"
+#include "tests/support/temp_dir.h"
 
 namespace rematch::protocol {
 namespace {
 
 class RecordFileTest : public testing::Test {
  protected:
-  RecordFileTest() {
-    std::string name = (std::filesystem::temp_directory_path() / "record-file-XXXXXX").string();
-    if (::mkdtemp(name.data()) == nullptr) throw std::system_error(errno, std::generic_category(), name);
-    folder_ = name;
-  }
-  ~RecordFileTest() override { std::filesystem::remove_all(folder_); }
-
   std::filesystem::path file() const { return folder_ / "rank-00000.jsonl"; }
   void append_bytes(std::string_view bytes) const { std::ofstream(file(), std::ios::app | std::ios::binary) << bytes; }
 
-  std::filesystem::path folder_;
+  tests::TempDir temp_dir_;
+  std::filesystem::path folder_ = temp_dir_.path();
 };
 
 TEST_F(RecordFileTest, ReadsTheRecordsThatWereAppended) {

@@ -1,15 +1,17 @@
 #include "tests/support/fake_trainer/fake_rank.h"
 
 #include <signal.h>
-#include <time.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <bit>
-#include <cmath>
 #include <cstdio>
+#include <tuple>
 #include <utility>
 
+#include "probes/host/clock.h"
+#include "probes/host/host_identity.h"
 #include "schemas/protocol/recompute_labels.h"
 #include "schemas/protocol/trial_paths.h"
 #include "tests/support/fake_trainer/misdeeds.h"
@@ -23,20 +25,6 @@ using namespace protocol;   // NOLINT(google-build-using-namespace): every type 
 constexpr std::int64_t kMiB = 1 << 20;
 constexpr std::int64_t kParameterBytes = 40 * kMiB;
 constexpr std::int64_t kActivationBytes = 160 * kMiB;
-
-std::int64_t clock_ns(clockid_t clock) {
-  timespec now{};
-  ::clock_gettime(clock, &now);
-  return now.tv_sec * 1'000'000'000LL + now.tv_nsec;
-}
-std::int64_t mono_ns() { return clock_ns(CLOCK_MONOTONIC); }
-std::int64_t unix_ns() { return clock_ns(CLOCK_REALTIME); }
-
-std::string host_name() {
-  std::array<char, 256> name{};
-  ::gethostname(name.data(), name.size() - 1);
-  return name.data();
-}
 
 float loss_at(const Trial& trial, std::int64_t step) {
   return 5.0F / static_cast<float>(step + 1) + 2.0F + static_cast<float>(trial.training.seed % 97) / 1000.0F;
@@ -86,7 +74,7 @@ int FakeRank::run() {
   enter(Stage::kDone);
   leave();
   if (early_exit_) return *early_exit_;
-  writer_.append(ByeRecord{TrainExit::kDone, last, lifetime_peak_bytes_, lifetime_peak_bytes_ + 8 * kMiB, unix_ns()});
+  writer_.append(ByeRecord{TrainExit::kDone, last, lifetime_peak_bytes_, lifetime_peak_bytes_ + 8 * kMiB, probes::unix_ns()});
   return 0;
 }
 
@@ -94,12 +82,12 @@ void FakeRank::enter(Stage stage, std::optional<std::int64_t> step) {
   if (early_exit_) return;
   stage_ = stage;
   step_ = step;
-  writer_.append(StageRecord{stage_, StageEvent::kEnter, step_, unix_ns(), mono_ns()});
+  writer_.append(StageRecord{stage_, StageEvent::kEnter, step_, probes::unix_ns(), probes::mono_ns()});
   misbehave();
 }
 
 void FakeRank::leave() {
-  if (!early_exit_) writer_.append(StageRecord{stage_, StageEvent::kLeave, step_, unix_ns(), mono_ns()});
+  if (!early_exit_) writer_.append(StageRecord{stage_, StageEvent::kLeave, step_, probes::unix_ns(), probes::mono_ns()});
 }
 
 void FakeRank::misbehave() {
@@ -139,8 +127,8 @@ void FakeRank::run_out_of_memory() {
   oom.num_alloc_retries = 1;
   oom.scope = "layer.1.mlp.experts";
   oom.phases = {{Phase::kForward, {1000, peak_bytes(), peak_bytes() + 8 * kMiB}}};
-  oom.unix_ns = unix_ns();
-  oom.mono_ns = mono_ns();
+  oom.unix_ns = probes::unix_ns();
+  oom.mono_ns = probes::mono_ns();
   oom.message = "out of memory on purpose";
   writer_.append(oom);
   early_exit_ = static_cast<int>(TrainExit::kOutOfMemory);
@@ -152,9 +140,9 @@ void FakeRank::hello() {
   hello.rank = rank_;
   hello.world_size = trial_.parallel.world_size;
   hello.local_rank = rank_;
-  hello.host = host_name();
+  hello.host = probes::host_identity().hostname;
   hello.pid = ::getpid();
-  hello.unix_ns = unix_ns();
+  hello.unix_ns = probes::unix_ns();
   hello.device = trial_.backend.device;
   hello.device_name = "fake device";
   hello.provenance = Provenance::kModelledDevice;
@@ -184,7 +172,7 @@ void FakeRank::step(std::int64_t index) {
   const float loss = loss_at(trial_, index);
   StepRecord record;
   record.step = index;
-  record.start_mono_ns = mono_ns();
+  record.start_mono_ns = probes::mono_ns();
   record.step_time_ns = behaviour_.step_time_us * 1000;
   record.loss = static_cast<double>(loss);
   record.loss_bits = bits_of(loss);

@@ -1,0 +1,84 @@
+#include "orchestrator/cli/progress.h"
+
+#include <cmath>
+#include <cstdio>
+#include <ostream>
+
+namespace rematch::cli {
+
+namespace {
+
+std::string one_decimal(double value, const char* unit) {
+  char text[64];
+  std::snprintf(text, sizeof text, "%.1f %s", value, unit);
+  return text;
+}
+
+}  // namespace
+
+ProgressPrinter::~ProgressPrinter() {
+  if (line_is_open_) err_ << "\r\x1b[2K" << std::flush;
+}
+
+void ProgressPrinter::trial_started(const engine::TrialPlace& place) {
+  if (terminal_.rewrites_lines) rewrite(place_text(place));
+}
+
+void ProgressPrinter::trial_progressed(const engine::TrialPlace& place, const engine::TrialProgress& progress) {
+  if (terminal_.rewrites_lines) rewrite(place_text(place) + ": " + progress_text(place.trial, progress));
+}
+
+void ProgressPrinter::trial_ended(const engine::TrialPlace& place, const base::AttemptRows& attempt) {
+  if (chatter_ == Chatter::kQuiet) return;
+  const double seconds = static_cast<double>(attempt.launch.end_unix_ns - attempt.launch.start_unix_ns) / 1e9;
+  print(place_text(place) + ": " + toned(ending_text(attempt), attempt.failure ? Tone::kBad : Tone::kGood, terminal_) +
+        toned(" (" + duration_text(seconds) + ")", Tone::kFaint, terminal_));
+}
+
+void ProgressPrinter::remarked(const std::string& message) { print("rematch: " + message); }
+
+void ProgressPrinter::rewrite(const std::string& line) {
+  if (chatter_ == Chatter::kQuiet) return;
+  err_ << "\r\x1b[2K" << line.substr(0, static_cast<std::size_t>(terminal_.num_columns) - 1) << std::flush;
+  line_is_open_ = true;
+}
+
+void ProgressPrinter::print(const std::string& line) {
+  if (line_is_open_) err_ << "\r\x1b[2K";
+  line_is_open_ = false;
+  err_ << line << "\n" << std::flush;
+}
+
+std::string place_text(const engine::TrialPlace& place) {
+  std::string text = std::to_string(place.number) + "/" + std::to_string(place.num_trials) + " " + place.trial.arm + ", block " +
+                     std::to_string(place.trial.block) + ", slot " + std::to_string(place.trial.slot);
+  if (place.attempt > 1) text += ", attempt " + std::to_string(place.attempt);
+  return text;
+}
+
+std::string progress_text(const protocol::Trial& trial, const engine::TrialProgress& progress) {
+  std::string text = "step " + std::to_string(progress.num_steps_completed) + " of " + std::to_string(trial.training.train_iters);
+  if (progress.hot_peak_allocated_bytes)
+    text += ", hot rank's peak " + one_decimal(static_cast<double>(*progress.hot_peak_allocated_bytes) / 1e6, "MB");
+  if (progress.remaining_s) text += ", " + duration_text(*progress.remaining_s) + " left";
+  return text;
+}
+
+std::string ending_text(const base::AttemptRows& attempt) {
+  if (!attempt.failure) return "all ranks ended well";
+  const base::Failure& failure = *attempt.failure;
+  std::string text = std::string(protocol::to_string(failure.kind)) + " at " + std::string(protocol::to_string(failure.stage));
+  if (failure.step) text += ", step " + std::to_string(*failure.step);
+  text += ", rank " + std::to_string(failure.rank);
+  if (!failure.message.empty()) text += ": " + failure.message;
+  return text;
+}
+
+std::string duration_text(double seconds) {
+  if (seconds < 60) return one_decimal(seconds, "s");
+  const auto whole = static_cast<long long>(std::llround(seconds));
+  if (whole < 3600) return std::to_string(whole / 60) + " min " + std::to_string(whole % 60) + " s";
+  return std::to_string(whole / 3600) + " h " + std::to_string(whole % 3600 / 60) + " min";
+}
+
+}  // namespace rematch::cli

@@ -1,0 +1,42 @@
+// The progress of a run on stderr: one line that is rewritten on a terminal, one plain line a trial elsewhere, nothing but remarks under -q.
+#pragma once
+
+#include <iosfwd>
+#include <string>
+
+#include "orchestrator/cli/terminal.h"
+#include "orchestrator/engine/listener.h"
+
+namespace rematch::cli {
+
+enum class Chatter { kQuiet, kNormal };
+
+class ProgressPrinter final : public engine::Listener {
+ public:
+  ProgressPrinter(std::ostream& err, const Terminal& terminal, Chatter chatter) : err_(err), terminal_(terminal), chatter_(chatter) {}
+  ~ProgressPrinter() override;
+
+  void trial_started(const engine::TrialPlace& place) override;
+  void trial_progressed(const engine::TrialPlace& place, const engine::TrialProgress& progress) override;
+  void trial_ended(const engine::TrialPlace& place, const base::AttemptRows& attempt) override;
+  void remarked(const std::string& message) override;
+
+ private:
+  void rewrite(const std::string& line);
+  void print(const std::string& line);
+
+  std::ostream& err_;
+  Terminal terminal_;
+  Chatter chatter_;
+  bool line_is_open_ = false;
+};
+
+// "12/14 moe_act, block 1, slot 3": where a trial stands in its study.
+std::string place_text(const engine::TrialPlace& place);
+// "step 4 of 20, hot rank's peak 123.4 MB, 2 min 10 s left"; what is not known is left out.
+std::string progress_text(const protocol::Trial& trial, const engine::TrialProgress& progress);
+// "all ranks ended well" or "oom at first_backward, step 0, rank 1: message".
+std::string ending_text(const base::AttemptRows& attempt);
+std::string duration_text(double seconds);
+
+}  // namespace rematch::cli

@@ -1,0 +1,87 @@
+// `rematch run SWEEP`: carry the sweep out, or go on where it stopped, and print its table.
+#include <CLI/CLI.hpp>
+#include <ostream>
+
+#include "orchestrator/cli/plan_text.h"
+#include "orchestrator/cli/progress.h"
+#include "orchestrator/cli/sweep_input.h"
+#include "orchestrator/cli/verb.h"
+#include "orchestrator/engine/engine.h"
+#include "orchestrator/launch/launcher.h"
+#include "orchestrator/report/format.h"
+#include "orchestrator/report/report_model.h"
+
+namespace rematch::cli {
+
+namespace {
+
+class RunVerb final : public Verb {
+ public:
+  std::string name() const override { return "run"; }
+  std::string summary() const override { return "Carry a sweep out, or go on where it stopped, and print its table"; }
+
+  void declare(CLI::App& app) override {
+    app.add_option("sweep", sweep_path_, "The sweep file (YAML or JSON)")->required();
+    app.add_option("--set", set_options_, "Lay key=value over the file, with a dotted key; may be repeated")->allow_extra_args(false);
+    app.add_flag("--dry-run", dry_run_, "Show what would be run, as `plan` does, and start nothing");
+    app.add_option("--launcher", launcher_, "What starts the trials")->check(CLI::IsMember(launch::launcher_names()))->capture_default_str();
+    app.add_option("-f,--format", format_, "Of the table on stdout")->check(CLI::IsMember(report::format_names()))->capture_default_str();
+    app.footer(
+        "Examples:\n"
+        "  rematch run sweeps/first.yaml\n"
+        "  rematch run sweeps/first.yaml --set measure.blocks=5\n"
+        "  rematch run sweeps/first.yaml --dry-run\n"
+        "A second run starts only what is not done. SIGINT ends the trial in flight and stops; twice: at once.\n"
+        "Exit: 0 usable, 3 the sweep is refused, 4 a candidate ended in an unexpected way, 5 no candidate meets the budget,\n"
+        "6 the control is not a control, 8 environment, 75 interrupted: run again to go on.");
+  }
+
+  Exit run(const GlobalOptions& options, Streams streams) override {
+    const auto loaded = load_sweep(sweep_path_, set_options_, options, streams);
+    if (const Exit* exit = std::get_if<Exit>(&loaded)) return *exit;
+    const auto& input = std::get<SweepInput>(loaded);
+    if (dry_run_) {
+      streams.out << plan_text(input);
+      return Exit::kOk;
+    }
+    return carry_out(input, options, streams);
+  }
+
+ private:
+  Exit carry_out(const SweepInput& input, const GlobalOptions& options, Streams streams) const {
+    const Terminal terminal = decide_terminal(facts_of_stderr(), options.color);
+    ProgressPrinter progress(streams.err, terminal, options.verbosity < 0 ? Chatter::kQuiet : Chatter::kNormal);
+    const auto result = engine::carry_out(input.plan, {options.workspace, input.trainer, launcher_}, progress);
+    if (!result) {
+      streams.err << "rematch: " << result.error().message << "\n";
+      return Exit::kEnvironment;
+    }
+    return conclude(result.value(), streams);
+  }
+
+  Exit conclude(const engine::EngineResult& result, Streams streams) const {
+    switch (result.end) {
+      case engine::EngineEnd::kInterrupted:
+      case engine::EngineEnd::kTrialsLeft:
+        streams.err << "rematch: stopped with " << result.num_undone << " of " << result.study.plan.trials.size()
+                    << " trials not done; run again to go on\n";
+        return Exit::kInterrupted;
+      case engine::EngineEnd::kComplete:
+      case engine::EngineEnd::kControlRefuted: break;
+    }
+    streams.out << report::render(report::make_report(result.study, result.verdict), format_).value();
+    return static_cast<Exit>(base::exit_code(result.verdict.conclusion));
+  }
+
+  std::string sweep_path_;
+  std::vector<std::string> set_options_;
+  bool dry_run_ = false;
+  std::string launcher_ = "local";
+  std::string format_ = "md";
+};
+
+const VerbRegistrar<RunVerb> registrar;
+
+}  // namespace
+
+}  // namespace rematch::cli

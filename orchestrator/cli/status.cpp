@@ -1,0 +1,173 @@
+// `rematch status`: the studies of the workspace, how far each got, and what is running. Only looks.
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+#include <ostream>
+
+#include "orchestrator/base/study_plan.h"
+#include "orchestrator/cli/verb.h"
+#include "orchestrator/engine/record_tail.h"
+#include "orchestrator/engine/study_folder.h"
+#include "orchestrator/engine/workspace_lock.h"
+#include "orchestrator/store/store.h"
+#include "schemas/protocol/document_error.h"
+#include "schemas/protocol/record_file.h"
+#include "schemas/protocol/trial_paths.h"
+
+namespace rematch::cli {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int kStatusSchemaVersion = 1;
+
+struct RunningTrial {
+  std::string arm;
+  std::int64_t block = 0;
+  std::int64_t slot = 0;
+  std::int64_t num_steps_completed = 0;
+  std::int64_t num_steps = 0;
+};
+
+struct StudyStatus {
+  std::string name;
+  std::string study_id;
+  std::int64_t num_planned = 0;                     // trials
+  std::int64_t num_done = 0;                        // trials
+  std::optional<std::int64_t> num_failed_attempts;  // null without a database
+  std::optional<engine::WorkspaceHolder> holder;    // of the study that runs
+  std::optional<RunningTrial> running;
+};
+
+std::optional<base::StudyPlan> read_plan(const fs::path& study_folder) {
+  const auto text = protocol::read_whole_file(protocol::StudyPaths{study_folder}.plan());
+  if (!text) return std::nullopt;
+  return base::parse_study_plan(nlohmann::json::parse(*text));
+}
+
+// The newest attempt without a launch.json.
+std::optional<RunningTrial> find_running(const engine::StudyFolder& folder, const base::StudyPlan& plan) {
+  for (const protocol::Trial& trial : plan.trials) {
+    const auto attempts = folder.attempts(trial.trial_id);
+    if (attempts.empty() || fs::exists(protocol::AttemptPaths{attempts.back().folder}.launch())) continue;
+    const auto steps = engine::read_running_steps(attempts.back().folder, trial);
+    return RunningTrial{trial.arm, trial.block, trial.slot, steps.num_steps_completed, trial.training.train_iters};
+  }
+  return std::nullopt;
+}
+
+std::vector<store::StudySummary> stored_summaries(const fs::path& workspace) {
+  const fs::path database = protocol::WorkspacePaths{workspace}.database();
+  if (!fs::exists(database)) return {};
+  auto store = store::Store::open(database);
+  return store ? store.value().studies() : std::vector<store::StudySummary>{};
+}
+
+StudyStatus status_of(const fs::path& study_folder, const base::StudyPlan& plan, const std::vector<store::StudySummary>& summaries,
+                      const std::optional<engine::WorkspaceHolder>& holder) {
+  const engine::StudyFolder folder(study_folder);
+  StudyStatus status{plan.name, plan.study_id, static_cast<std::int64_t>(plan.trials.size()), folder.num_done(plan), {}, {}, {}};
+  const auto stored = std::find_if(summaries.begin(), summaries.end(), [&](const auto& each) { return each.study_id == plan.study_id; });
+  if (stored != summaries.end()) status.num_failed_attempts = stored->num_failed_attempts;
+  if (holder && holder->study == study_folder.filename()) {
+    status.holder = holder;
+    status.running = find_running(folder, plan);
+  }
+  return status;
+}
+
+std::vector<StudyStatus> all_statuses(const fs::path& workspace) {
+  std::vector<fs::path> folders;
+  std::error_code none;
+  for (const auto& entry : fs::directory_iterator(protocol::WorkspacePaths{workspace}.studies(), none)) folders.push_back(entry.path());
+  std::sort(folders.begin(), folders.end());
+  const auto summaries = stored_summaries(workspace);
+  const auto holder = engine::WorkspaceLock::holder(workspace);
+  std::vector<StudyStatus> statuses;
+  for (const fs::path& folder : folders)
+    if (const auto plan = read_plan(folder)) statuses.push_back(status_of(folder, *plan, summaries, holder));
+  return statuses;
+}
+
+std::string state_text(const StudyStatus& status) {
+  if (!status.holder) return status.num_done == status.num_planned ? "complete" : "stopped";
+  std::string text = fmt::format("running in process {} on {}", status.holder->pid, status.holder->host);
+  if (status.running)
+    text += fmt::format(": {}, block {}, slot {}, step {} of {}", status.running->arm, status.running->block, status.running->slot,
+                        status.running->num_steps_completed, status.running->num_steps);
+  return text;
+}
+
+void print_table(const std::vector<StudyStatus>& statuses, std::ostream& out) {
+  std::size_t width = 5;
+  for (const StudyStatus& status : statuses) width = std::max(width, status.name.size());
+  out << fmt::format("{:<{}}  {:<16}  {:>5}  {:>7}  {:>15}  state\n", "study", width, "id", "done", "planned", "failed attempts");
+  for (const StudyStatus& status : statuses)
+    out << fmt::format("{:<{}}  {:<16}  {:>5}  {:>7}  {:>15}  {}\n", status.name, width, status.study_id, status.num_done, status.num_planned,
+                       status.num_failed_attempts ? std::to_string(*status.num_failed_attempts) : "-", state_text(status));
+}
+
+nlohmann::json to_json(const StudyStatus& status) {
+  nlohmann::json document{{"name", status.name},
+                          {"study_id", status.study_id},
+                          {"num_planned", status.num_planned},
+                          {"num_done", status.num_done},
+                          {"num_failed_attempts", nullptr},
+                          {"running", nullptr}};
+  if (status.num_failed_attempts) document["num_failed_attempts"] = *status.num_failed_attempts;
+  if (!status.holder) return document;
+  nlohmann::json& running = document["running"] = {{"pid", status.holder->pid}, {"host", status.holder->host}, {"trial", nullptr}};
+  if (const auto& trial = status.running)
+    running["trial"] = {{"arm", trial->arm},
+                        {"block", trial->block},
+                        {"slot", trial->slot},
+                        {"num_steps_completed", trial->num_steps_completed},
+                        {"num_steps", trial->num_steps}};
+  return document;
+}
+
+class StatusVerb final : public Verb {
+ public:
+  std::string name() const override { return "status"; }
+  std::string summary() const override { return "Show the studies of the workspace, how far each got, and what is running"; }
+
+  void declare(CLI::App& app) override {
+    app.add_flag("--json", as_json_, "Print one JSON document");
+    app.footer(
+        "Examples:\n"
+        "  rematch status\n"
+        "  rematch status --json --workspace /scratch/runs\n"
+        "Exit: 0 also when there is no study, 8 when a study's plan cannot be read.");
+  }
+
+  Exit run(const GlobalOptions& options, Streams streams) override {
+    std::vector<StudyStatus> statuses;
+    try {
+      statuses = all_statuses(options.workspace);
+    } catch (const protocol::DocumentError& problem) {
+      streams.err << "rematch: " << problem.what() << "\n";
+      return Exit::kEnvironment;
+    }
+    if (as_json_) {
+      nlohmann::json document{{"schema_version", kStatusSchemaVersion}, {"studies", nlohmann::json::array()}};
+      for (const StudyStatus& status : statuses) document["studies"].push_back(to_json(status));
+      streams.out << document.dump(2) << "\n";
+    } else if (statuses.empty()) {
+      streams.err << "rematch: no study in " << options.workspace.string() << "; `rematch run SWEEP` makes one\n";
+    } else {
+      print_table(statuses, streams.out);
+    }
+    return Exit::kOk;
+  }
+
+ private:
+  bool as_json_ = false;
+};
+
+const VerbRegistrar<StatusVerb> registrar;
+
+}  // namespace
+
+}  // namespace rematch::cli

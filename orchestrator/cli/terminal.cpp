@@ -1,0 +1,49 @@
+#include "orchestrator/cli/terminal.h"
+
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <cstdlib>
+
+namespace rematch::cli {
+
+namespace {
+
+std::string variable(const char* name) {
+  const char* value = std::getenv(name);   // NOLINT(concurrency-mt-unsafe)
+  return value == nullptr ? "" : value;
+}
+
+}  // namespace
+
+TerminalFacts facts_of_stderr() {
+  TerminalFacts facts;
+  facts.is_terminal = ::isatty(STDERR_FILENO) == 1;
+  facts.term = variable("TERM");
+  facts.no_color = !variable("NO_COLOR").empty();
+  winsize window{};
+  if (facts.is_terminal && ::ioctl(STDERR_FILENO, TIOCGWINSZ, &window) == 0 && window.ws_col > 0) facts.num_columns = window.ws_col;
+  return facts;
+}
+
+Terminal decide_terminal(const TerminalFacts& facts, std::string_view color) {
+  const bool capable = facts.is_terminal && facts.term != "dumb";
+  Terminal terminal;
+  terminal.rewrites_lines = capable;
+  terminal.has_color = color == "always" || (color == "auto" && capable && !facts.no_color);
+  terminal.num_columns = facts.num_columns;
+  return terminal;
+}
+
+std::string toned(std::string_view text, Tone tone, const Terminal& terminal) {
+  if (!terminal.has_color) return std::string(text);
+  const char* code = "";
+  switch (tone) {
+    case Tone::kGood: code = "\x1b[32m"; break;
+    case Tone::kBad: code = "\x1b[31m"; break;
+    case Tone::kFaint: code = "\x1b[2m"; break;
+  }
+  return code + std::string(text) + "\x1b[0m";
+}
+
+}  // namespace rematch::cli

@@ -77,17 +77,18 @@ class LocalAttempt final : public RunningAttempt {
     spec.arguments = supervise_command({request.trainer, request.attempt_folder, request.attempt});
     spec.input_descriptor = control_.far();
     spec.placement = Placement::kNewSession;
-    auto supervisor = start_process(context, spec, [this](ProcessEnd end) {
-      overdue_.cancel();
-      const OnAttemptEnd report = on_end_;   // the callee may drop this attempt
-      report(read_record(folder_, end));
-    });
+    auto supervisor = start_process(context, spec);
     control_.close_far();
     if (!supervisor) {
       asio::post(context, [report = on_end_, error = supervisor.error()] { report(error); });
       return;
     }
     supervisor_ = std::move(supervisor).value();
+    supervisor_->wait([this](ProcessEnd end) {
+      overdue_.cancel();
+      const OnAttemptEnd report = on_end_;   // the callee may drop this attempt
+      report(read_record(folder_, end));
+    });
     end_when_overdue(std::chrono::milliseconds(request.trial.timeout_ms) + kSupervisorGrace);
   }
 

@@ -104,7 +104,7 @@ class BoostChild final : public ChildProcess {
   pid_t pid() const override { return pid_; }
   bool running() const override { return *state_ == State::kRunning; }
 
-  void wait(OnProcessEnd on_end) {
+  void wait(OnProcessEnd on_end) override {
     handle_.async_wait([state = state_, on_end = std::move(on_end)](error_code error, int status) {
       if (error || *state == State::kForgotten) return;
       *state = State::kEnded;
@@ -125,7 +125,7 @@ base::Error start_error(const ProcessSpec& spec, const error_code& error) {
 
 }  // namespace
 
-base::Result<std::unique_ptr<ChildProcess>> start_process(asio::io_context& context, const ProcessSpec& spec, OnProcessEnd on_end) {
+base::Result<std::unique_ptr<ChildProcess>> start_process(asio::io_context& context, const ProcessSpec& spec) {
   const Descriptor input(spec.input_descriptor ? -1 : ::open("/dev/null", O_RDONLY | O_CLOEXEC));
   const Descriptor output(spec.output ? ::open(spec.output->c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644) : -1);
   if (spec.output && output.number() < 0)
@@ -147,9 +147,7 @@ base::Result<std::unique_ptr<ChildProcess>> start_process(asio::io_context& cont
     if (launcher.pid > 0) ::waitpid(launcher.pid, nullptr, 0);   // the child that could not become the program
     return start_error(spec, error);
   }
-  auto child = std::make_unique<BoostChild>(std::move(process));
-  child->wait(std::move(on_end));
-  return std::unique_ptr<ChildProcess>(std::move(child));
+  return std::unique_ptr<ChildProcess>(std::make_unique<BoostChild>(std::move(process)));
 }
 
 base::Result<CapturedOutput> run_captured(const ProcessSpec& spec, std::chrono::milliseconds deadline) {
@@ -167,11 +165,12 @@ base::Result<CapturedOutput> run_captured(const ProcessSpec& spec, std::chrono::
   const auto close_one = [&] {
     if (--open_ends == 0) timer.cancel();
   };
-  auto child = start_process(context, piped, [&](ProcessEnd end) {
+  const auto child = start_process(context, piped);
+  if (!child) return child.error();
+  child.value()->wait([&](ProcessEnd end) {
     captured.end = end;
     close_one();
   });
-  if (!child) return child.error();
   write_end.close();
   asio::async_read(read_end, asio::dynamic_buffer(captured.text), [&](error_code, std::size_t) { close_one(); });
   timer.async_wait([&](error_code error) {

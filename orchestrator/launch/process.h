@@ -47,17 +47,20 @@ struct ProcessEnd {
   std::int64_t end_mono_ns = 0;
 };
 
+using OnProcessEnd = std::function<void(ProcessEnd)>;
+
 class ChildProcess {
  public:
   virtual ~ChildProcess() = default;   // forgets the child; does not end it
   virtual pid_t pid() const = 0;
+  // Calls on_end once, from the io_context, unless this object is gone by then. The child is not reaped before it is waited for: until then
+  // its pid, and the group that it leads, stay its own.
+  virtual void wait(OnProcessEnd on_end) = 0;
   virtual bool running() const = 0;    // false once on_end was called
 };
 
-using OnProcessEnd = std::function<void(ProcessEnd)>;
-
-// The error says why the program could not be started. on_end is called once, from the io_context, unless the ChildProcess is gone by then.
-base::Result<std::unique_ptr<ChildProcess>> start_process(boost::asio::io_context& context, const ProcessSpec& spec, OnProcessEnd on_end);
+// The error says why the program could not be started.
+base::Result<std::unique_ptr<ChildProcess>> start_process(boost::asio::io_context& context, const ProcessSpec& spec);
 
 struct CapturedOutput {
   ProcessEnd end;

@@ -89,11 +89,11 @@ class Supervisor {
       return false;
     }
     record_.environment = shared.value();
-    for (protocol::RankExit& rank : record_.ranks) {
-      if (start_rank(rank)) continue;
-      return num_running() > 0;   // those that did start have to be ended
-    }
-    return true;
+    const auto failed = std::find_if_not(record_.ranks.begin(), record_.ranks.end(), [this](auto& rank) { return start_rank(rank); });
+    // Only now: a rank that is reaped takes the group with it that the later ranks join.
+    for (std::size_t rank = 0; rank < children_.size(); ++rank)
+      children_[rank]->wait([this, rank](ProcessEnd end) { on_rank_end(record_.ranks[rank], end); });
+    return failed == record_.ranks.end();
   }
 
   bool start_rank(protocol::RankExit& rank) {
@@ -106,7 +106,7 @@ class Supervisor {
     spec.group = group_;
     spec.die_with_parent = true;
     rank.start_mono_ns = mono_now_ns();
-    auto child = start_process(context_, spec, [this, &rank](ProcessEnd end) { on_rank_end(rank, end); });
+    auto child = start_process(context_, spec);
     if (!child) {
       fail_launch("rank " + std::to_string(rank.rank) + ": " + child.error().message);
       return false;

@@ -43,6 +43,7 @@ int read_first_object(dl_phdr_info* object, std::size_t, void* result) {
   for (int i = 0; i < object->dlpi_phnum; ++i) {
     const ElfW(Phdr)& segment = object->dlpi_phdr[i];
     if (segment.p_type != PT_NOTE) continue;
+    // The loader gives addresses as numbers.  NOLINTNEXTLINE(performance-no-int-to-ptr)
     const auto* start = reinterpret_cast<const unsigned char*>(object->dlpi_addr + segment.p_vaddr);
     if (auto build_id = build_id_among_notes({start, segment.p_memsz})) {
       *static_cast<std::optional<std::string>*>(result) = std::move(build_id);

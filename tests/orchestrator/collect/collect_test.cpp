@@ -1,0 +1,293 @@
+#include "orchestrator/collect/collect.h"
+
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include <fstream>
+
+#include "tests/orchestrator/attempt_files.h"
+#include "tests/orchestrator/study_builder.h"
+#include "tests/support/temp_dir.h"
+
+namespace rematch::collect {
+namespace {
+
+using base::AttemptRows;
+using base::RankRows;
+using protocol::FailureKind;
+using protocol::LaunchEnd;
+using protocol::Phase;
+using protocol::Stage;
+
+class Collect : public ::testing::Test {
+ protected:
+  // A run of two ranks in which nothing went wrong; a test changes it before it is written.
+  AttemptRows clean() { return builder_.run("[]"); }
+
+  AttemptRows collected(const AttemptRows& attempt) {
+    folder_ = tests::write_attempt(temp_.path() / attempt.trial.trial_id, attempt);
+    return collect_attempt(folder_, "00000000000005ed");
+  }
+
+  void append_text(std::int64_t rank, const std::string& text) {
+    std::ofstream(protocol::AttemptPaths{folder_}.rank_record(rank), std::ios::app) << text;
+  }
+  AttemptRows collect_again() { return collect_attempt(folder_, "00000000000005ed"); }
+
+  static void end_by(RankRows& rank, std::optional<std::int64_t> exit_code, std::optional<std::int64_t> signal, std::int64_t at_ns) {
+    rank.exit.exit_code = exit_code;
+    rank.exit.signal = signal;
+    rank.exit.end_mono_ns = at_ns;
+    rank.bye.reset();
+  }
+  // Stops within `stage` after `num_steps` steps, as if its process had vanished.
+  static void stop_in(RankRows& rank, Stage stage, std::size_t num_steps) {
+    rank.stages = tests::ledger_up_to(stage);
+    rank.steps.resize(num_steps);
+    rank.bye.reset();
+  }
+  static protocol::ErrorRecord error_of(FailureKind kind, std::int64_t at_ns) {
+    protocol::ErrorRecord error;
+    error.kind = kind;
+    error.stage = Stage::kSteady;
+    error.step = 5;
+    error.phase = Phase::kBackward;
+    error.mono_ns = at_ns;
+    error.message = "what happened";
+    return error;
+  }
+
+  tests::TempDir temp_;
+  std::filesystem::path folder_;
+  tests::StudyBuilder builder_{"collect"};
+};
+
+TEST_F(Collect, ReadsACompleteAttemptWithoutFailure) {
+  const AttemptRows rows = collected(clean());
+  EXPECT_EQ(rows.attempt, 1);
+  EXPECT_EQ(rows.study_id, "00000000000005ed");
+  ASSERT_EQ(rows.ranks.size(), 2U);
+  EXPECT_TRUE(rows.ranks[1].record_complete);
+  EXPECT_EQ(rows.ranks[1].steps.size(), 20U);
+  EXPECT_EQ(rows.ranks[1].hello->host, "node-a");
+  EXPECT_EQ(rows.ranks[1].exit.pid, 4001);
+  EXPECT_FALSE(rows.failure);
+}
+
+TEST_F(Collect, TakesTheNumberOfTheAttemptFromItsFolder) {
+  AttemptRows attempt = clean();
+  attempt.attempt = 12;
+  EXPECT_EQ(collected(attempt).attempt, 12);
+}
+
+TEST_F(Collect, PlacesAnOutOfMemoryWithItsBytes) {
+  const AttemptRows rows = collected(builder_.run_out_of_memory("[]", Stage::kFirstBackward, Phase::kBackward, 0));
+  ASSERT_TRUE(rows.failure);
+  EXPECT_EQ(rows.failure->kind, FailureKind::kOom);
+  EXPECT_EQ(rows.failure->stage, Stage::kFirstBackward);
+  EXPECT_EQ(rows.failure->step, 0);
+  EXPECT_EQ(rows.failure->phase, Phase::kBackward);
+  EXPECT_EQ(rows.failure->rank, 0);
+  EXPECT_EQ(rows.failure->host, "node-a");
+  EXPECT_EQ(rows.failure->requested_bytes, 64 * tests::kMegabyte);
+  EXPECT_EQ(rows.failure->capacity_bytes, 1000 * tests::kMegabyte);
+}
+
+TEST_F(Collect, CallsTheRankThatFailedFirstTheCause) {
+  AttemptRows attempt = clean();
+  attempt.launch.end = LaunchEnd::kRankFailed;
+  end_by(attempt.ranks[0], 70, std::nullopt, 9000);
+  end_by(attempt.ranks[1], std::nullopt, SIGSEGV, 8000);
+  const AttemptRows rows = collected(attempt);
+  EXPECT_EQ(rows.failure->rank, 1);
+  EXPECT_EQ(rows.failure->kind, FailureKind::kCrashed);
+  EXPECT_EQ(rows.failure->message, "ended by SIGSEGV");
+}
+
+TEST_F(Collect, CallsPeersThatLostTheirConnectionVictimsEvenWhenTheyEndedFirst) {
+  AttemptRows attempt = clean();
+  attempt.launch.end = LaunchEnd::kRankFailed;
+  attempt.launch.cause_rank = 0;
+  attempt.ranks[0].errors.push_back(error_of(FailureKind::kComm, 7000));
+  end_by(attempt.ranks[0], 12, std::nullopt, 7000);
+  end_by(attempt.ranks[1], std::nullopt, SIGABRT, 8000);
+  EXPECT_EQ(collected(attempt).failure->rank, 1);
+}
+
+TEST_F(Collect, BlamesTheFirstRankWhenAllFailuresAreOfCommunication) {
+  AttemptRows attempt = clean();
+  attempt.launch.end = LaunchEnd::kRankFailed;
+  end_by(attempt.ranks[0], 12, std::nullopt, 9000);
+  end_by(attempt.ranks[1], 12, std::nullopt, 8000);
+  const AttemptRows rows = collected(attempt);
+  EXPECT_EQ(rows.failure->kind, FailureKind::kComm);
+  EXPECT_EQ(rows.failure->rank, 1);
+}
+
+TEST_F(Collect, NeverBlamesARankThatTheSupervisorEnded) {
+  AttemptRows attempt = clean();
+  attempt.launch.end = LaunchEnd::kRankFailed;
+  end_by(attempt.ranks[0], std::nullopt, SIGKILL, 5000);
+  attempt.ranks[0].exit.ended_by_supervisor = true;
+  end_by(attempt.ranks[1], 11, std::nullopt, 8000);
+  const AttemptRows rows = collected(attempt);
+  EXPECT_EQ(rows.failure->rank, 1);
+  EXPECT_EQ(rows.failure->kind, FailureKind::kNumerics);
+}
+
+TEST_F(Collect, BlamesARankThatRecordedItsFailureThoughTheSupervisorHadToEndIt) {
+  AttemptRows attempt = builder_.run_out_of_memory("[]", Stage::kSteady, Phase::kForward, 5);
+  attempt.ranks[0].exit.ended_by_supervisor = true;
+  attempt.ranks[0].exit.exit_code.reset();
+  attempt.ranks[0].exit.signal = SIGKILL;
+  end_by(attempt.ranks[1], 12, std::nullopt, 100);
+  attempt.ranks[1].exit.ended_by_supervisor = false;
+  const AttemptRows rows = collected(attempt);
+  EXPECT_EQ(rows.failure->rank, 0);
+  EXPECT_EQ(rows.failure->kind, FailureKind::kOom);
+}
+
+TEST_F(Collect, CallsAKillFromElsewhereCrashedAndSaysThatThereIsNoEvidenceOfTheKernel) {
+  AttemptRows attempt = clean();
+  attempt.launch.end = LaunchEnd::kRankFailed;
+  end_by(attempt.ranks[1], std::nullopt, SIGKILL, 5000);
+  const AttemptRows rows = collected(attempt);
+  EXPECT_EQ(rows.failure->kind, FailureKind::kCrashed);
+  EXPECT_NE(rows.failure->message.find("SIGKILL"), std::string::npos);
+}
+
+TEST_F(Collect, MapsEachExitCodeOfTheTrainer) {
+  const std::vector<std::pair<int, FailureKind>> cases = {
+      {10, FailureKind::kOom},     {11, FailureKind::kNumerics},    {12, FailureKind::kComm},    {13, FailureKind::kBadExit},
+      {14, FailureKind::kTimeout}, {15, FailureKind::kInterrupted}, {70, FailureKind::kBadExit}, {1, FailureKind::kBadExit}};
+  for (const auto& [code, kind] : cases) {
+    tests::StudyBuilder builder("codes");
+    AttemptRows attempt = builder.run("[]");
+    attempt.trial.trial_id = tests::hex_id(code);
+    for (RankRows& rank : attempt.ranks) rank.hello->trial_id = attempt.trial.trial_id;
+    attempt.launch.end = LaunchEnd::kRankFailed;
+    end_by(attempt.ranks[0], code, std::nullopt, 5000);
+    EXPECT_EQ(collected(attempt).failure->kind, kind) << code;
+  }
+}
+
+TEST_F(Collect, CallsAnExitWithoutTheLastRecordLineABadExit) {
+  AttemptRows attempt = clean();
+  stop_in(attempt.ranks[1], Stage::kSteady, 7);
+  const AttemptRows rows = collected(attempt);
+  ASSERT_TRUE(rows.failure);
+  EXPECT_EQ(rows.failure->kind, FailureKind::kBadExit);
+  EXPECT_EQ(rows.failure->rank, 1);
+  EXPECT_EQ(rows.failure->stage, Stage::kSteady);
+  EXPECT_EQ(rows.failure->step, 7);
+  EXPECT_FALSE(rows.failure->phase);
+}
+
+TEST_F(Collect, BlamesATimeoutOnTheRankWithTheLeastProgress) {
+  AttemptRows attempt = clean();
+  attempt.launch.end = LaunchEnd::kTimeout;
+  for (RankRows& rank : attempt.ranks) {
+    end_by(rank, std::nullopt, SIGKILL, 5000);
+    rank.exit.ended_by_supervisor = true;
+  }
+  stop_in(attempt.ranks[0], Stage::kSteady, 9);
+  stop_in(attempt.ranks[1], Stage::kSteady, 8);
+  const AttemptRows by_step = collected(attempt);
+  EXPECT_EQ(by_step.failure->kind, FailureKind::kTimeout);
+  EXPECT_EQ(by_step.failure->rank, 1);
+  EXPECT_EQ(by_step.failure->step, 8);
+  EXPECT_NE(by_step.failure->message.find("20.0 s"), std::string::npos);
+}
+
+TEST_F(Collect, BlamesATimeoutByStageAndThenByTheOldestRecord) {
+  AttemptRows attempt = clean();
+  attempt.launch.end = LaunchEnd::kTimeout;
+  stop_in(attempt.ranks[0], Stage::kFirstBackward, 0);
+  stop_in(attempt.ranks[1], Stage::kFirstForward, 0);
+  EXPECT_EQ(collected(attempt).failure->rank, 1);
+  std::filesystem::remove_all(folder_);
+  stop_in(attempt.ranks[0], Stage::kFirstForward, 0);
+  attempt.ranks[1].stages.back().mono_ns += 500;
+  EXPECT_EQ(collected(attempt).failure->rank, 0);
+}
+
+TEST_F(Collect, CallsAnAttemptWithoutLaunchRecordLost) {
+  collected(clean());
+  std::filesystem::remove(protocol::AttemptPaths{folder_}.launch());
+  const AttemptRows rows = collect_again();
+  EXPECT_EQ(rows.failure->kind, FailureKind::kLost);
+  EXPECT_EQ(rows.ranks[0].steps.size(), 20U);
+}
+
+TEST_F(Collect, KeepsTheSupervisorsWordForInterruptedLostAndFailedLaunches) {
+  const std::vector<std::pair<LaunchEnd, FailureKind>> cases = {{LaunchEnd::kInterrupted, FailureKind::kInterrupted},
+                                                               {LaunchEnd::kControllerLost, FailureKind::kLost},
+                                                               {LaunchEnd::kLaunchFailed, FailureKind::kLaunch}};
+  for (const auto& [end, kind] : cases) {
+    tests::StudyBuilder builder("ends");
+    AttemptRows attempt = builder.run("[]");
+    attempt.launch.end = end;
+    attempt.launch.message = "why";
+    attempt.attempt = static_cast<std::int64_t>(end) + 1;
+    const AttemptRows rows = collected(attempt);
+    EXPECT_EQ(rows.failure->kind, kind);
+    EXPECT_EQ(rows.failure->message, "why");
+  }
+}
+
+TEST_F(Collect, UsesTheWholeLinesOfATornRecord) {
+  collected(clean());
+  append_text(1, R"({"t":"step","ste)");
+  const AttemptRows rows = collect_again();
+  EXPECT_EQ(rows.ranks[1].steps.size(), 20U);
+  EXPECT_FALSE(rows.ranks[1].record_complete);
+  EXPECT_EQ(rows.failure->kind, FailureKind::kBadExit);
+  EXPECT_NE(rows.failure->message.find("torn"), std::string::npos);
+}
+
+TEST_F(Collect, NamesTheBadLinesOfARecord) {
+  collected(clean());
+  append_text(0, "garbage\n");
+  const AttemptRows rows = collect_again();
+  ASSERT_EQ(rows.ranks[0].record_problems.size(), 1U);
+  EXPECT_FALSE(rows.ranks[0].record_complete);
+}
+
+TEST_F(Collect, ReportsAMissingRecordFile) {
+  collected(clean());
+  std::filesystem::remove(protocol::AttemptPaths{folder_}.rank_record(1));
+  const AttemptRows rows = collect_again();
+  EXPECT_EQ(rows.ranks[1].record_problems.front(), "no record file rank-00001.jsonl");
+  EXPECT_EQ(rows.failure->rank, 1);
+  EXPECT_EQ(rows.failure->stage, Stage::kSpawned);
+}
+
+TEST_F(Collect, ReportsARecordOfAnotherTrial) {
+  AttemptRows attempt = clean();
+  attempt.ranks[0].hello->trial_id = "00000000000000ff";
+  const AttemptRows rows = collected(attempt);
+  EXPECT_FALSE(rows.ranks[0].record_complete);
+  EXPECT_NE(rows.ranks[0].record_problems.front().find("00000000000000ff"), std::string::npos);
+}
+
+TEST_F(Collect, StopsAtAGapInTheSteps) {
+  AttemptRows attempt = clean();
+  attempt.ranks[0].steps.erase(attempt.ranks[0].steps.begin() + 4);
+  const AttemptRows rows = collected(attempt);
+  EXPECT_EQ(rows.ranks[0].steps.size(), 4U);
+  EXPECT_FALSE(rows.ranks[0].record_complete);
+}
+
+TEST_F(Collect, SurvivesAnEmptyFolderAndAMissingOne) {
+  const std::filesystem::path folder = temp_.path() / "00000000000000aa" / "attempt-1";
+  for (int pass = 0; pass < 2; ++pass) {
+    const AttemptRows rows = collect_attempt(folder, "00000000000005ed");
+    EXPECT_EQ(rows.trial.trial_id, "00000000000000aa");
+    EXPECT_EQ(rows.failure->kind, FailureKind::kLost);
+    EXPECT_TRUE(rows.ranks.empty());
+    std::filesystem::create_directories(folder);
+  }
+}
+
+}  // namespace
+}  // namespace rematch::collect

@@ -1,0 +1,94 @@
+// A CUDA device: statistics from LibTorch's own caching allocator.
+#include <c10/cuda/CUDACachingAllocator.h>
+#include <c10/cuda/CUDAFunctions.h>
+#include <cuda_runtime_api.h>
+
+#include <algorithm>
+#include <stdexcept>
+#include <string>
+
+#include "probes/device/device_memory.h"
+
+namespace rematch::probes {
+
+namespace {
+
+namespace allocator = c10::cuda::CUDACachingAllocator;
+constexpr auto kAggregate = static_cast<std::size_t>(c10::CachingAllocator::StatType::AGGREGATE);
+
+class CudaMemory final : public DeviceMemory {
+ public:
+  CudaMemory(int index, std::optional<std::int64_t> capacity_bytes) : index_(static_cast<c10::DeviceIndex>(index)) {
+    if (index >= c10::cuda::device_count())
+      throw std::runtime_error("wanted CUDA device " + std::to_string(index) + ", found " + std::to_string(c10::cuda::device_count()) +
+                               " visible; see CUDA_VISIBLE_DEVICES");
+    c10::cuda::set_device(index_);
+    if (cudaGetDeviceProperties(&properties_, index) != cudaSuccess) throw std::runtime_error("cudaGetDeviceProperties failed");
+    allocator::init(c10::cuda::device_count());
+    capacity_bytes_ = capacity_bytes.value_or(static_cast<std::int64_t>(properties_.totalGlobalMem));
+    if (capacity_bytes)
+      allocator::setMemoryFraction(static_cast<double>(*capacity_bytes) / static_cast<double>(properties_.totalGlobalMem), index_);
+    allocator::attachOutOfMemoryObserver(
+        [this](std::int64_t, std::size_t requested, std::size_t, std::size_t) { note_oom(static_cast<std::int64_t>(requested)); });
+  }
+
+  MemorySnapshot snapshot() const override {
+    const auto stats = allocator::getDeviceStats(index_);
+    const auto& allocated = stats.allocated_bytes[kAggregate];
+    const auto& reserved = stats.reserved_bytes[kAggregate];
+    return {.allocated_bytes = allocated.current,
+            .reserved_bytes = reserved.current,
+            .peak_allocated_bytes = allocated.peak,
+            .peak_reserved_bytes = reserved.peak,
+            .lifetime_peak_allocated_bytes = std::max(lifetime_allocated_bytes_, allocated.peak),
+            .lifetime_peak_reserved_bytes = std::max(lifetime_reserved_bytes_, reserved.peak),
+            .num_alloc_retries = stats.num_alloc_retries,
+            .largest_free_block_bytes = largest_cached_block_bytes()};
+  }
+
+  void reset_peaks() override {
+    const MemorySnapshot now = snapshot();
+    lifetime_allocated_bytes_ = now.lifetime_peak_allocated_bytes;
+    lifetime_reserved_bytes_ = now.lifetime_peak_reserved_bytes;
+    allocator::resetPeakStats(index_);
+  }
+
+  std::optional<OomEvidence> last_oom() const override { return last_oom_; }
+  void synchronize() const override { c10::cuda::device_synchronize(); }
+  std::string device_name() const override { return properties_.name; }
+  protocol::Provenance provenance() const override { return protocol::Provenance::kMeasured; }
+
+ private:
+  void note_oom(std::int64_t requested_bytes) {
+    const MemorySnapshot now = snapshot();
+    last_oom_ = OomEvidence{.requested_bytes = requested_bytes,
+                            .allocated_bytes = now.allocated_bytes,
+                            .reserved_bytes = now.reserved_bytes,
+                            .capacity_bytes = capacity_bytes_,
+                            .largest_free_block_bytes = now.largest_free_block_bytes,
+                            .num_alloc_retries = now.num_alloc_retries};
+  }
+
+  std::int64_t largest_cached_block_bytes() const {
+    std::size_t largest_bytes = 1;  // 0 would ask for the device's free memory instead
+    allocator::get()->cacheInfo(index_, &largest_bytes);
+    return largest_bytes > 1 ? static_cast<std::int64_t>(largest_bytes) : 0;
+  }
+
+  c10::DeviceIndex index_;
+  cudaDeviceProp properties_{};
+  std::int64_t capacity_bytes_ = 0;
+  std::int64_t lifetime_allocated_bytes_ = 0;
+  std::int64_t lifetime_reserved_bytes_ = 0;
+  std::optional<OomEvidence> last_oom_;
+};
+
+}  // namespace
+
+std::unique_ptr<DeviceMemory> make_cuda_memory(int index, std::optional<std::int64_t> capacity_bytes) {
+  return std::make_unique<CudaMemory>(index, capacity_bytes);
+}
+
+bool built_with_cuda() { return true; }
+
+}  // namespace rematch::probes

@@ -1,0 +1,54 @@
+// The allocator statistics of the device a rank trains on, one interface for the modelled cpu, meta and cuda.
+// One instance a process, made before the first tensor. Threads: any may allocate; snapshot and reset are the main thread's.
+// Failure: an allocation over the capacity throws c10::OutOfMemoryError; last_oom() then has its evidence.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "schemas/protocol/outcome.h"
+
+namespace rematch::probes {
+
+struct MemorySnapshot {
+  std::int64_t allocated_bytes = 0;
+  std::int64_t reserved_bytes = 0;
+  std::int64_t peak_allocated_bytes = 0;           // since reset_peaks
+  std::int64_t peak_reserved_bytes = 0;
+  std::int64_t lifetime_peak_allocated_bytes = 0;  // never reset
+  std::int64_t lifetime_peak_reserved_bytes = 0;
+  std::int64_t num_alloc_retries = 0;
+  std::int64_t largest_free_block_bytes = 0;
+};
+
+struct OomEvidence {
+  std::int64_t requested_bytes = 0;
+  std::int64_t allocated_bytes = 0;
+  std::int64_t reserved_bytes = 0;
+  std::optional<std::int64_t> capacity_bytes;
+  std::int64_t largest_free_block_bytes = 0;
+  std::int64_t num_alloc_retries = 0;
+};
+
+class DeviceMemory {
+ public:
+  virtual ~DeviceMemory() = default;
+  virtual MemorySnapshot snapshot() const = 0;
+  virtual void reset_peaks() = 0;
+  virtual std::optional<OomEvidence> last_oom() const = 0;
+  // Waits for all work queued on the device: call it before reading a clock.
+  virtual void synchronize() const = 0;
+  virtual std::string device_name() const = 0;
+  virtual protocol::Provenance provenance() const = 0;
+};
+
+// Replaces LibTorch's CPU (or meta) allocator by a modelled one for the rest of the process.
+std::unique_ptr<DeviceMemory> make_modelled_cpu_memory(std::optional<std::int64_t> capacity_bytes);
+std::unique_ptr<DeviceMemory> make_modelled_meta_memory(std::optional<std::int64_t> capacity_bytes);
+// Throws std::runtime_error in a build without CUDA, or where no device `index` is visible.
+std::unique_ptr<DeviceMemory> make_cuda_memory(int index, std::optional<std::int64_t> capacity_bytes);
+bool built_with_cuda();
+
+}  // namespace rematch::probes

@@ -1,0 +1,87 @@
+#include "probes/device/modelled_memory.h"
+
+#include <c10/util/Exception.h>
+
+#include <string>
+#include <utility>
+
+namespace rematch::probes {
+
+ModelledMemory::ModelledMemory(std::optional<std::int64_t> capacity_bytes)
+    : capacity_bytes_(capacity_bytes), model_(AllocatorOptions{.capacity_bytes = capacity_bytes}) {}
+
+BlockId ModelledMemory::charge(std::int64_t bytes) {
+  const std::lock_guard lock(mutex_);
+  try {
+    return model_.allocate(bytes);
+  } catch (const OutOfModelledMemory& oom) {
+    last_oom_ = OomEvidence{.requested_bytes = oom.requested_bytes,
+                            .allocated_bytes = oom.allocated_bytes,
+                            .reserved_bytes = oom.reserved_bytes,
+                            .capacity_bytes = oom.capacity_bytes,
+                            .largest_free_block_bytes = oom.largest_free_block_bytes,
+                            .num_alloc_retries = model_.stats().num_alloc_retries};
+    C10_THROW_ERROR(OutOfMemoryError, "modelled device out of memory. Tried to allocate " + std::to_string(oom.requested_bytes) +
+                                          " bytes. The device has a total capacity of " + std::to_string(capacity_bytes_.value_or(0)) +
+                                          " bytes. Of the reserved memory " + std::to_string(oom.reserved_bytes) + " bytes, " +
+                                          std::to_string(oom.allocated_bytes) + " bytes are allocated and " +
+                                          std::to_string(oom.reserved_bytes - oom.allocated_bytes) + " bytes are cached and unused.");
+  }
+}
+
+void ModelledMemory::discharge(BlockId block) {
+  const std::lock_guard lock(mutex_);
+  model_.free(block);
+}
+
+MemorySnapshot ModelledMemory::snapshot() const {
+  const std::lock_guard lock(mutex_);
+  const AllocatorStats& stats = model_.stats();
+  return {.allocated_bytes = stats.allocated_bytes.current,
+          .reserved_bytes = stats.reserved_bytes.current,
+          .peak_allocated_bytes = stats.allocated_bytes.peak,
+          .peak_reserved_bytes = stats.reserved_bytes.peak,
+          .lifetime_peak_allocated_bytes = stats.allocated_bytes.lifetime_peak,
+          .lifetime_peak_reserved_bytes = stats.reserved_bytes.lifetime_peak,
+          .num_alloc_retries = stats.num_alloc_retries,
+          .largest_free_block_bytes = model_.largest_free_block_bytes()};
+}
+
+void ModelledMemory::reset_peaks() {
+  const std::lock_guard lock(mutex_);
+  model_.reset_peaks();
+}
+
+std::optional<OomEvidence> ModelledMemory::last_oom() const {
+  const std::lock_guard lock(mutex_);
+  return last_oom_;
+}
+
+namespace {
+
+class ModelledDeviceMemory final : public DeviceMemory {
+ public:
+  ModelledDeviceMemory(ModelledMemory& memory, protocol::Provenance provenance, std::string device_name)
+      : memory_(memory), provenance_(provenance), device_name_(std::move(device_name)) {}
+
+  MemorySnapshot snapshot() const override { return memory_.snapshot(); }
+  void reset_peaks() override { memory_.reset_peaks(); }
+  std::optional<OomEvidence> last_oom() const override { return memory_.last_oom(); }
+  void synchronize() const override {}
+  std::string device_name() const override { return device_name_; }
+  protocol::Provenance provenance() const override { return provenance_; }
+
+ private:
+  ModelledMemory& memory_;
+  protocol::Provenance provenance_;
+  std::string device_name_;
+};
+
+}  // namespace
+
+std::unique_ptr<DeviceMemory> make_modelled_device_memory(ModelledMemory& memory, protocol::Provenance provenance,
+                                                          std::string device_name) {
+  return std::make_unique<ModelledDeviceMemory>(memory, provenance, std::move(device_name));
+}
+
+}  // namespace rematch::probes

@@ -1,0 +1,36 @@
+// The part that the modelled cpu and meta devices share: a CachingAllocatorModel behind a lock, its statistics, and LibTorch's own
+// out-of-memory error. Private to probes/device.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+
+#include "probes/allocator/caching_allocator_model.h"
+#include "probes/device/device_memory.h"
+
+namespace rematch::probes {
+
+class ModelledMemory {
+ public:
+  explicit ModelledMemory(std::optional<std::int64_t> capacity_bytes);
+  // Throws c10::OutOfMemoryError with the fields of CUDA's message.
+  BlockId charge(std::int64_t bytes);
+  void discharge(BlockId block);
+
+  MemorySnapshot snapshot() const;
+  void reset_peaks();
+  std::optional<OomEvidence> last_oom() const;
+
+ private:
+  mutable std::mutex mutex_;
+  std::optional<std::int64_t> capacity_bytes_;
+  CachingAllocatorModel model_;
+  std::optional<OomEvidence> last_oom_;
+};
+
+// DeviceMemory of a device whose allocator is `ModelledMemory`.
+std::unique_ptr<DeviceMemory> make_modelled_device_memory(ModelledMemory& memory, protocol::Provenance provenance, std::string device_name);
+
+}  // namespace rematch::probes

@@ -1,0 +1,15 @@
+// The only file that sees Gloo's headers (Debian's libgloo-dev; the library itself is inside libtorch_cpu).
+#include <torch/csrc/distributed/c10d/ProcessGroupGloo.hpp>
+
+#include "runtime/comm/backends.h"
+
+namespace rematch::comm {
+
+c10::intrusive_ptr<c10d::Backend> make_gloo(const c10::intrusive_ptr<c10d::Store>& store, const GroupRequest& request) {
+  const auto options = c10d::ProcessGroupGloo::Options::create(request.timeout);
+  options->devices.push_back(c10d::ProcessGroupGloo::createDefaultDevice());
+  options->threads = 1;
+  return c10::make_intrusive<c10d::ProcessGroupGloo>(store, request.rank, request.size, options);
+}
+
+}  // namespace rematch::comm

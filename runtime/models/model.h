@@ -1,0 +1,51 @@
+// What the step loop sees of a model, and what a family of models offers. One file a family; the registry lists them.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "runtime/mesh/mesh.h"
+#include "runtime/nn/mla.h"
+#include "runtime/nn/parameter.h"
+#include "runtime/recompute/policy.h"
+#include "schemas/protocol/describe.h"
+#include "schemas/protocol/trial.h"
+
+namespace rematch::models {
+
+class Model {
+ public:
+  virtual ~Model() = default;
+  // Mean cross-entropy of the batch, fp32 scalar. ids_T and labels_T: int64, sequence-major.
+  virtual at::Tensor loss(const at::Tensor& ids_T, const at::Tensor& labels_T, nn::SequenceShape sequence) = 0;
+  // Rows that this rank's experts received in the last forward, one entry an MoE layer.
+  virtual std::vector<std::int64_t> tokens_received() const = 0;
+};
+
+// What a model is built with; all outlive it.
+struct BuildContext {
+  const mesh::Mesh& mesh;
+  nn::ParameterStore& store;
+  recompute::Policy& policy;
+};
+
+class Family {
+ public:
+  virtual ~Family() = default;
+  virtual protocol::FamilyDescription describe() const = 0;
+  virtual std::unique_ptr<Model> build(const protocol::FieldMap& fields, const BuildContext& context) const = 0;
+  // Of one optimizer step of the whole job: forward, and both gradients; replay is not counted (Megatron's convention).
+  virtual double flops_per_step(const protocol::FieldMap& fields, const protocol::TrainingSpec& training) const = 0;
+};
+
+// All families of this build.
+std::vector<const Family*> families();
+// Throws base::BadTrial naming the families there are.
+const Family& family_named(const std::string& name);
+
+const Family& mla_moe_family();
+
+}  // namespace rematch::models

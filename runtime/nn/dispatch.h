@@ -1,0 +1,61 @@
+// Tokens to their experts and back: permute by expert, all-to-all over the expert-parallel group with uneven counts, sort by local expert.
+// Nothing but index maps is kept for backward. Shapes: T local tokens, K experts a token, R rows that this rank's experts receive, H hidden.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "runtime/comm/communicator.h"
+#include "runtime/nn/router.h"
+
+namespace rematch::nn {
+
+// One routing decision as index maps and row counts. Made in every forward and in every replay: the counts are exchanged each time.
+// On meta a balanced routing is assumed.
+class TokenExchange {
+ public:
+  TokenExchange(const at::Tensor& experts_TK, std::int64_t num_experts, const comm::Communicator& expert_group);
+
+  const std::vector<std::int64_t>& rows_per_local_expert() const { return rows_per_local_expert_; }
+  std::int64_t num_received() const { return num_received_; }
+
+  // x_TH -> [R, H], sorted by local expert; and its transpose, which sums a token's K rows in fp32 in order of its choices.
+  at::Tensor to_experts(const at::Tensor& x_TH) const;
+  at::Tensor from_experts(const at::Tensor& y_RH) const;
+  // The same for one value a (token, choice).
+  at::Tensor values_to_experts(const at::Tensor& values_TK) const;
+  at::Tensor values_from_experts(const at::Tensor& values_R) const;
+
+ private:
+  std::vector<std::int64_t> build_local_maps(const at::Tensor& experts_TK, std::int64_t num_experts);
+  std::vector<std::int64_t> received_counts(const std::vector<std::int64_t>& sent_counts, bool is_meta) const;
+  void build_received_maps(const std::vector<std::int64_t>& received_counts, std::int64_t num_local_experts, at::Device device);
+  at::Tensor send(const at::Tensor& permuted) const;
+  at::Tensor send_back(const at::Tensor& sorted) const;
+
+  const comm::Communicator& group_;
+  std::int64_t topk_;
+  at::Tensor row_map_;      // [T * K] int32: permuted row -> t * K + k
+  at::Tensor inverse_map_;  // [T * K] int32: t * K + k -> permuted row
+  at::Tensor sort_map_;     // [R] int32: sorted row -> received row; undefined with one expert rank
+  at::Tensor unsort_map_;   // [R] int32: received row -> sorted row
+  std::vector<std::int64_t> send_rows_;
+  std::vector<std::int64_t> receive_rows_;
+  std::vector<std::int64_t> rows_per_local_expert_;
+  std::int64_t num_received_ = 0;
+};
+
+struct Dispatched {
+  at::Tensor tokens_RH;
+  at::Tensor probs_R;
+};
+
+// Differentiable: rows and probabilities to the experts ...
+Dispatched dispatch(const std::shared_ptr<const TokenExchange>& exchange, const at::Tensor& x_TH, const at::Tensor& probs_TK);
+// ... and the experts' outputs back, summed per token.
+at::Tensor combine(const std::shared_ptr<const TokenExchange>& exchange, const at::Tensor& y_RH);
+
+}  // namespace rematch::nn

@@ -1,0 +1,13 @@
+// Every matrix product of the model. bf16 in, fp32 accumulation, one rounding.
+// CPUs without bf16 instructions would fall to a reference kernel, so there both sides are raised to fp32 in uncharged scratch.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+namespace rematch::nn {
+
+// [m, k] x [k, n] -> [m, n] in the type of `a`. Views (transposes, row ranges) are fine.
+at::Tensor gemm(const at::Tensor& a, const at::Tensor& b);
+void gemm_into(const at::Tensor& result, const at::Tensor& a, const at::Tensor& b);
+
+}  // namespace rematch::nn

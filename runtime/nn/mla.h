@@ -1,0 +1,57 @@
+// Multi-latent attention: down projection to a latent, up projection to q, k and v with unfused rotary embedding, attention, output projection.
+// Regions: `mla_up_proj` (everything from the latents to q, k, v) and `core_attn` (the attention itself).
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "runtime/nn/parameter.h"
+#include "runtime/recompute/policy.h"
+
+namespace rematch::nn {
+
+// Megatron's names; sizes in elements.
+struct MlaShape {
+  std::int64_t hidden_size = 0;
+  std::int64_t num_attention_heads = 0;
+  std::optional<std::int64_t> q_lora_rank;
+  std::int64_t kv_lora_rank = 0;
+  std::int64_t qk_head_dim = 0;          // per head, the part without position
+  std::int64_t qk_pos_emb_head_dim = 0;  // per head, the rotary part; even
+  std::int64_t v_head_dim = 0;
+  bool qk_layernorm = true;              // norms of the latents, fused into the up projections
+  double layernorm_epsilon = 1e-5;
+  double rotary_base = 10000;
+};
+
+// Tokens come sequence-major: row s * B + b.
+struct SequenceShape {
+  std::int64_t length = 0;  // S
+  std::int64_t batch = 0;   // B
+};
+
+class MultiLatentAttention {
+ public:
+  MultiLatentAttention(const std::string& name, const MlaShape& shape, ParameterStore& store, recompute::Policy& policy);
+  // x_TH: the input norm's output -> [T, H]
+  at::Tensor forward(const at::Tensor& x_TH, SequenceShape sequence) const;
+
+ private:
+  recompute::Tensors up_project(const recompute::Tensors& latents, SequenceShape sequence) const;
+
+  MlaShape shape_;
+  Parameter* q_down_ = nullptr;  // only with q_lora_rank
+  Parameter* q_norm_ = nullptr;
+  Parameter* q_up_;
+  Parameter* kv_down_;
+  Parameter* kv_norm_ = nullptr;
+  Parameter* kv_up_;
+  Parameter* projection_;
+  recompute::Region up_proj_region_;
+  recompute::Region core_attn_region_;
+};
+
+}  // namespace rematch::nn

@@ -1,0 +1,97 @@
+#include "runtime/nn/mla_expand.h"
+
+#include <ATen/ATen.h>
+#include <torch/csrc/autograd/custom_function.h>
+
+#include "runtime/nn/kernel.h"
+
+namespace rematch::nn {
+
+namespace {
+
+enum class Turn { kForward, kBack };
+
+struct ExpandShape final : torch::CustomClassHolder {
+  ExpandShape(const MlaShape& shape_in, SequenceShape sequence_in) : shape(shape_in), sequence(sequence_in) {}
+  MlaShape shape;
+  SequenceShape sequence;
+
+  std::int64_t nope() const { return shape.qk_head_dim; }
+  std::int64_t rope() const { return shape.qk_pos_emb_head_dim; }
+  // [T, N * D] -> view [S, B, N, D]
+  at::Tensor by_head(const at::Tensor& x_TD) const {
+    return x_TD.view({sequence.length, sequence.batch, shape.num_attention_heads, -1});
+  }
+  at::Tensor make(const at::Tensor& like, std::int64_t width) const {
+    return at::empty({sequence.batch, shape.num_attention_heads, sequence.length, width}, like.options());
+  }
+};
+
+// Rotates pairs (x[i], x[i + rope / 2]) of the last dim by position * base^(-2i / rope); dim 0 is the position. `kBack` is its transpose.
+at::Tensor rotate(const at::Tensor& x_SBNR, double base, Turn turn) {
+  const auto half = x_SBNR.size(3) / 2;
+  const auto fp32 = x_SBNR.options().dtype(at::kFloat);
+  const auto frequency = at::pow(base, at::arange(half, fp32).mul_(-1.0 / static_cast<double>(half)));
+  const auto angle = at::outer(at::arange(x_SBNR.size(0), fp32), frequency).view({-1, 1, 1, half});
+  const auto cosine = angle.cos();
+  const auto sine = turn == Turn::kForward ? angle.sin() : angle.sin().neg();
+  const auto x = x_SBNR.to(at::kFloat);
+  const auto first = x.narrow(3, 0, half), second = x.narrow(3, half, half);
+  return at::cat({first * cosine - second * sine, second * cosine + first * sine}, 3);
+}
+
+// [S, B, N, D] -> [B, N, S, D], a view
+at::Tensor heads_first(const at::Tensor& x_SBND) { return x_SBND.permute({1, 2, 0, 3}); }
+
+class MlaExpandFunction : public torch::autograd::Function<MlaExpandFunction> {
+ public:
+  static torch::autograd::variable_list forward(torch::autograd::AutogradContext* ctx, const at::Tensor& q_TD, const at::Tensor& kv_TD,
+                                                const at::Tensor& latent_TD, const c10::intrusive_ptr<ExpandShape>& expand) {
+    ctx->saved_data["expand"] = c10::IValue::make_capsule(expand);
+    const auto &shape = expand->shape;
+    const auto nope = expand->nope(), rope = expand->rope();
+    auto q = expand->make(q_TD, nope + rope), k = expand->make(q_TD, nope + rope), v = expand->make(q_TD, shape.v_head_dim);
+    kernel(q, [&] {
+      const auto q_SBND = expand->by_head(q_TD), kv_SBND = expand->by_head(kv_TD);
+      const auto key_SB1R = latent_TD.narrow(1, shape.kv_lora_rank, rope).reshape({expand->sequence.length, -1, 1, rope});
+      q.narrow(3, 0, nope).copy_(heads_first(q_SBND.narrow(3, 0, nope)));
+      q.narrow(3, nope, rope).copy_(heads_first(rotate(q_SBND.narrow(3, nope, rope), shape.rotary_base, Turn::kForward)));
+      k.narrow(3, 0, nope).copy_(heads_first(kv_SBND.narrow(3, 0, nope)));
+      k.narrow(3, nope, rope).copy_(heads_first(rotate(key_SB1R, shape.rotary_base, Turn::kForward)));  // one key for all heads
+      v.copy_(heads_first(kv_SBND.narrow(3, nope, shape.v_head_dim)));
+    });
+    return {q, k, v};
+  }
+
+  static torch::autograd::variable_list backward(torch::autograd::AutogradContext* ctx, torch::autograd::variable_list grads) {
+    const auto expand = c10::static_intrusive_pointer_cast<ExpandShape>(ctx->saved_data["expand"].toCapsule());
+    const auto& shape = expand->shape;
+    const auto nope = expand->nope(), rope = expand->rope();
+    const auto num_tokens = expand->sequence.length * expand->sequence.batch;
+    auto dq_TD = at::empty({num_tokens, shape.num_attention_heads * (nope + rope)}, grads[0].options());
+    auto dkv_TD = at::empty({num_tokens, shape.num_attention_heads * (nope + shape.v_head_dim)}, grads[0].options());
+    auto dlatent_TD = at::empty({num_tokens, shape.kv_lora_rank + rope}, grads[0].options());
+    kernel(dq_TD, [&] {
+      const auto tokens_first = [](const at::Tensor& x_BNSD) { return x_BNSD.permute({2, 0, 1, 3}); };
+      const auto dq_SBND = expand->by_head(dq_TD), dkv_SBND = expand->by_head(dkv_TD);
+      dq_SBND.narrow(3, 0, nope).copy_(tokens_first(grads[0].narrow(3, 0, nope)));
+      dq_SBND.narrow(3, nope, rope).copy_(rotate(tokens_first(grads[0].narrow(3, nope, rope)), shape.rotary_base, Turn::kBack));
+      dkv_SBND.narrow(3, 0, nope).copy_(tokens_first(grads[1].narrow(3, 0, nope)));
+      dkv_SBND.narrow(3, nope, shape.v_head_dim).copy_(tokens_first(grads[2]));
+      const auto dkey_SB1R = tokens_first(grads[1].narrow(3, nope, rope)).to(at::kFloat).sum(2, /*keepdim=*/true);
+      dlatent_TD.narrow(1, 0, shape.kv_lora_rank).zero_();
+      dlatent_TD.narrow(1, shape.kv_lora_rank, rope).copy_(rotate(dkey_SB1R, shape.rotary_base, Turn::kBack).view({num_tokens, rope}));
+    });
+    return {dq_TD, dkv_TD, dlatent_TD, at::Tensor()};
+  }
+};
+
+}  // namespace
+
+Qkv mla_expand(const at::Tensor& q_TD, const at::Tensor& kv_TD, const at::Tensor& latent_TD, const MlaShape& shape,
+               SequenceShape sequence) {
+  auto qkv = MlaExpandFunction::apply(q_TD, kv_TD, latent_TD, c10::make_intrusive<ExpandShape>(shape, sequence));
+  return {qkv[0], qkv[1], qkv[2]};
+}
+
+}  // namespace rematch::nn

@@ -1,0 +1,52 @@
+#include "runtime/nn/rms_norm.h"
+
+#include <ATen/ATen.h>
+#include <torch/csrc/autograd/custom_function.h>
+
+#include "runtime/nn/kernel.h"
+
+namespace rematch::nn {
+
+namespace {
+
+class RmsNormFunction : public torch::autograd::Function<RmsNormFunction> {
+ public:
+  static at::Tensor forward(torch::autograd::AutogradContext* ctx, const at::Tensor& x_TD, const at::Tensor& weight_H, double epsilon) {
+    const auto width = weight_H.size(0);
+    auto y_TH = at::empty({x_TD.size(0), width}, x_TD.options());
+    auto rstd_T1 = at::empty({x_TD.size(0), 1}, x_TD.options().dtype(at::kFloat));
+    kernel(y_TH, [&] {
+      const auto x_TH = x_TD.narrow(1, 0, width).to(at::kFloat);
+      rstd_T1.copy_(at::rsqrt(x_TH.square().mean(1, /*keepdim=*/true) + epsilon));
+      y_TH.copy_(x_TH * rstd_T1 * weight_H.to(at::kFloat));
+    });
+    ctx->save_for_backward({x_TD, weight_H, rstd_T1});
+    return y_TH;
+  }
+
+  static torch::autograd::variable_list backward(torch::autograd::AutogradContext* ctx, torch::autograd::variable_list grads) {
+    const auto saved = ctx->get_saved_variables();
+    const auto &x_TD = saved[0], &weight_H = saved[1], &rstd_T1 = saved[2];
+    const auto width = weight_H.size(0);
+    auto dx_TD = at::empty_like(x_TD);
+    auto dweight_H = at::empty_like(weight_H);
+    kernel(dx_TD, [&] {
+      const auto normed_TH = x_TD.narrow(1, 0, width).to(at::kFloat) * rstd_T1;
+      const auto dy_TH = grads[0].to(at::kFloat);
+      const auto dnormed_TH = dy_TH * weight_H.to(at::kFloat);
+      const auto projection_T1 = (dnormed_TH * normed_TH).mean(1, /*keepdim=*/true);
+      dx_TD.narrow(1, 0, width).copy_((dnormed_TH - normed_TH * projection_T1) * rstd_T1);
+      if (x_TD.size(1) > width) dx_TD.narrow(1, width, x_TD.size(1) - width).zero_();
+      dweight_H.copy_((dy_TH * normed_TH).sum(0));
+    });
+    return {dx_TD, dweight_H, at::Tensor()};
+  }
+};
+
+}  // namespace
+
+at::Tensor rms_norm(const at::Tensor& x_TD, const at::Tensor& weight_H, double epsilon) {
+  return RmsNormFunction::apply(x_TD, weight_H, epsilon);
+}
+
+}  // namespace rematch::nn

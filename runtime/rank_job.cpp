@@ -1,0 +1,224 @@
+#include "runtime/rank_job.h"
+
+#include <ATen/Context.h>
+#include <ATen/Parallel.h>
+#include <c10/util/Exception.h>
+
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <filesystem>
+#include <stdexcept>
+#include <thread>
+#include <torch/csrc/distributed/c10d/Store.hpp>
+#include <unistd.h>
+
+#include "probes/device/device_memory.h"
+#include "probes/host/build_id.h"
+#include "probes/host/host_identity.h"
+#include "runtime/base/errors.h"
+#include "runtime/base/log.h"
+#include "runtime/base/scope.h"
+#include "runtime/base/torch_compat.h"
+#include "runtime/comm/backends.h"
+#include "runtime/mesh/mesh.h"
+#include "runtime/recompute/policy.h"
+#include "runtime/train/recorder.h"
+#include "runtime/train/trainer.h"
+#include "schemas/protocol/document_error.h"
+#include "schemas/protocol/record_file.h"
+#include "schemas/protocol/trial.h"
+#include "schemas/protocol/trial_paths.h"
+
+namespace rematch::runtime {
+
+namespace {
+
+using protocol::FailureKind;
+using protocol::Stage;
+using protocol::TrainExit;
+
+int number_from(const char* variable, int otherwise) {
+  const char* text = std::getenv(variable);
+  if (text == nullptr) return otherwise;
+  try {
+    return std::stoi(text);
+  } catch (const std::exception&) {
+    throw std::invalid_argument(std::string(variable) + ": wanted a number, found '" + text + "'");
+  }
+}
+
+void require(bool holds, const std::string& message) {
+  if (!holds) throw base::BadTrial(message);
+}
+
+// What the controller checks before a launch, checked again: a trial may be run by hand.
+void check_trial(const protocol::Trial& trial, const RankEnvironment& environment) {
+  require(trial.parallel.world_size == environment.world_size,
+          "parallel.world_size is " + std::to_string(trial.parallel.world_size) + ", but WORLD_SIZE is " +
+              std::to_string(environment.world_size) + ": start as many ranks as the trial wants");
+  const auto problems = protocol::parallel_problems(trial.parallel);
+  require(problems.empty(), problems.empty() ? "" : "parallel: " + problems.front());
+  const protocol::ParallelDims dims(trial.parallel);
+  require(trial.parallel.tensor_model_parallel_size == 1 && trial.parallel.pipeline_model_parallel_size == 1 &&
+              trial.parallel.context_parallel_size == 1,
+          "parallel: this trainer has data and expert parallelism; tensor, pipeline and context sizes must be 1");
+  require(trial.training.global_batch_size % (trial.training.micro_batch_size * dims.data_parallel_size()) == 0,
+          "training.global_batch_size must be a multiple of micro_batch_size * data parallel size (" +
+              std::to_string(trial.training.micro_batch_size * dims.data_parallel_size()) + "), found " +
+              std::to_string(trial.training.global_batch_size));
+  require(trial.training.bf16, "training.bf16: this trainer has bf16 parameters only");
+  require(trial.backend.attention == "fused", "backend.attention: this trainer has fused, found '" + trial.backend.attention + "'");
+  require(trial.optimizer.use_distributed_optimizer && !trial.optimizer.grad_reduce_in_fp32 && !trial.optimizer.use_precision_aware_optimizer,
+          "optimizer: this trainer has use_distributed_optimizer: true, grad_reduce_in_fp32: false, use_precision_aware_optimizer: false");
+  require(trial.trainer_build_id.empty() || trial.trainer_build_id == probes::build_id(),
+          "trainer_build_id: the trial wants build " + trial.trainer_build_id + ", this is " + probes::build_id() + "; plan the sweep again");
+}
+
+std::unique_ptr<probes::DeviceMemory> make_memory(const protocol::Trial& trial, const RankEnvironment& environment) {
+  if (trial.backend.device == "cpu") return probes::make_modelled_cpu_memory(trial.backend.memory_limit_bytes);
+  if (trial.backend.device == "meta") return probes::make_modelled_meta_memory(trial.backend.memory_limit_bytes);
+  return probes::make_cuda_memory(environment.local_rank, trial.backend.memory_limit_bytes);
+}
+
+at::Device device_of(const protocol::Trial& trial, const RankEnvironment& environment) {
+  if (trial.backend.device == "cpu") return at::kCPU;
+  if (trial.backend.device == "meta") return at::kMeta;
+  return {at::kCUDA, static_cast<c10::DeviceIndex>(environment.local_rank)};
+}
+
+std::string comm_backend_of(const protocol::Trial& trial) {
+  if (trial.backend.device == "meta") return "fake";
+  if (trial.backend.device == "cuda") return "nccl";
+  return trial.parallel.world_size == 1 ? "single" : "gloo";
+}
+
+protocol::HelloRecord hello_record(const protocol::Trial& trial, const RankEnvironment& environment, const probes::DeviceMemory& memory,
+                                   const protocol::RecomputeSpec& resolved) {
+  return {.trial_id = trial.trial_id,
+          .rank = environment.rank,
+          .world_size = environment.world_size,
+          .local_rank = environment.local_rank,
+          .host = probes::host_name(),
+          .pid = ::getpid(),
+          .device = trial.backend.device,
+          .device_name = memory.device_name(),
+          .provenance = memory.provenance(),
+          .build_id = probes::build_id(),
+          .libtorch_version = TORCH_VERSION,
+          .comm_backend = comm_backend_of(trial),
+          .omp_num_threads = trial.omp_num_threads,
+          .resolved_recompute = resolved};
+}
+
+// SIGTERM and SIGINT end the rank at once with a last line; a thread waits for them so that no handler has to write.
+void watch_signals(train::Recorder& recorder) {
+  sigset_t signals;
+  sigemptyset(&signals);
+  sigaddset(&signals, SIGTERM);
+  sigaddset(&signals, SIGINT);
+  pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+  std::thread([signals, &recorder] {
+    int signal = 0;
+    sigwait(&signals, &signal);
+    recorder.failed(FailureKind::kInterrupted, TrainExit::kInterrupted, "ended by signal " + std::to_string(signal));
+    ::_exit(static_cast<int>(TrainExit::kInterrupted));
+  }).detach();
+}
+
+void train_rank(const protocol::Trial& trial, const RankEnvironment& environment, const protocol::RecomputeSpec& resolved,
+                probes::DeviceMemory& memory, train::Recorder& recorder, const std::optional<std::string>& gradient_log_folder) {
+  recorder.enter(Stage::kJoined);
+  const std::chrono::milliseconds timeout(trial.timeout_ms);
+  c10::intrusive_ptr<c10d::Store> store;
+  const bool needs_store = trial.backend.device != "meta" && (environment.world_size > 1 || trial.backend.device == "cuda");
+  if (needs_store)
+    store = comm::meet({environment.master_addr, environment.master_port, environment.rank, environment.world_size, timeout});
+  const mesh::Mesh mesh(trial.parallel,
+                        {.backend = comm_backend_of(trial), .rank = environment.rank, .device = device_of(trial, environment), .timeout = timeout},
+                        store);
+  recorder.leave(Stage::kJoined);
+  const auto steps = train::train({trial, resolved, mesh, memory, gradient_log_folder}, recorder);
+  mesh.world().barrier();  // nobody leaves while a peer still talks
+  recorder.enter(Stage::kDone);
+  recorder.leave(Stage::kDone);
+  recorder.bye(TrainExit::kDone, steps);
+}
+
+// Runs `body`; a failure becomes a record line and an exit code.
+template <typename Body>
+TrainExit guarded(train::Recorder& recorder, const Body& body) {
+  const auto failed = [&](FailureKind kind, TrainExit exit_code, const std::exception& error) {
+    recorder.failed(kind, exit_code, error.what());
+    base::log_line(error.what());
+    return exit_code;
+  };
+  try {
+    body();
+    return TrainExit::kDone;
+  } catch (const c10::OutOfMemoryError& error) {
+    recorder.out_of_memory(error.what_without_backtrace(), base::failed_module_path());
+    base::log_line(error.what_without_backtrace());
+    return TrainExit::kOutOfMemory;
+  } catch (const base::NumericsError& error) {
+    return failed(FailureKind::kNumerics, TrainExit::kNumerics, error);
+  } catch (const base::CommError& error) {
+    return failed(FailureKind::kComm, TrainExit::kCommunication, error);
+  } catch (const base::BadTrial& error) {
+    return failed(FailureKind::kBadExit, TrainExit::kBadTrial, error);
+  } catch (const std::bad_alloc& error) {
+    return failed(FailureKind::kHostOom, TrainExit::kInternal, error);
+  } catch (const std::exception& error) {
+    return failed(FailureKind::kBadExit, TrainExit::kInternal, error);
+  }
+}
+
+TrainExit run_trial(const protocol::Trial& trial, const std::filesystem::path& folder, const RankEnvironment& environment,
+                    const std::optional<std::string>& gradient_log_folder) {
+  at::set_num_threads(static_cast<int>(trial.omp_num_threads));
+  at::globalContext().setDeterministicAlgorithms(true, /*warn_only=*/false);
+  at::globalContext().setDeterministicFillUninitializedMemory(false);
+  const protocol::AttemptPaths paths{folder};
+  protocol::RecordWriter writer(paths.rank_record(environment.rank));
+  const auto resolved = recompute::resolve(trial.recompute);
+  const auto memory = make_memory(trial, environment);
+  // Outlives everything: the signal thread may write at any time.
+  auto& recorder = *new train::Recorder(writer, *memory);
+  recorder.hello(hello_record(trial, environment, *memory, resolved));
+  recorder.enter(Stage::kSpawned);
+  watch_signals(recorder);
+  recorder.leave(Stage::kSpawned);
+  const auto exit_code =
+      guarded(recorder, [&] { train_rank(trial, environment, resolved, *memory, recorder, gradient_log_folder); });
+  // Not by return: a communication thread may wait for a peer that is gone.
+  std::fflush(nullptr);
+  ::_exit(static_cast<int>(exit_code));
+}
+
+}  // namespace
+
+RankEnvironment read_rank_environment() {
+  const char* address = std::getenv("MASTER_ADDR");
+  return {.rank = number_from("RANK", 0),
+          .local_rank = number_from("LOCAL_RANK", 0),
+          .world_size = number_from("WORLD_SIZE", 1),
+          .master_addr = address == nullptr ? "127.0.0.1" : address,
+          .master_port = number_from("MASTER_PORT", 29500)};
+}
+
+TrainExit run_rank(const std::string& trial_path, const RankEnvironment& environment,
+                   const std::optional<std::string>& gradient_log_folder) {
+  try {
+    const auto trial = protocol::read_trial(trial_path);
+    base::set_log_stamp(probes::host_name(), environment.rank, trial.trial_id);
+    check_trial(trial, environment);
+    return run_trial(trial, std::filesystem::absolute(trial_path).parent_path(), environment, gradient_log_folder);
+  } catch (const protocol::DocumentError& error) {
+    base::log_line(error.what());
+  } catch (const base::BadTrial& error) {
+    base::log_line(error.what());
+  }
+  return TrainExit::kBadTrial;
+}
+
+}  // namespace rematch::runtime

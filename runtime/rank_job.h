@@ -1,0 +1,27 @@
+// One rank from trial.json to exit code: device, rendezvous, mesh, training, and the record of all of it.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "schemas/protocol/outcome.h"
+
+namespace rematch::runtime {
+
+// Where this rank stands, as torchrun sets it: RANK, LOCAL_RANK, WORLD_SIZE, MASTER_ADDR, MASTER_PORT. Without them: one rank alone.
+struct RankEnvironment {
+  int rank = 0;
+  int local_rank = 0;
+  int world_size = 1;
+  std::string master_addr;
+  int master_port = 0;
+};
+
+// Throws std::invalid_argument on a variable that is not a number.
+RankEnvironment read_rank_environment();
+
+// Never throws: a failure is recorded beside the trial and comes back as the exit code.
+protocol::TrainExit run_rank(const std::string& trial_path, const RankEnvironment& environment,
+                             const std::optional<std::string>& gradient_log_folder);
+
+}  // namespace rematch::runtime

@@ -1,0 +1,95 @@
+#include "runtime/recompute/output_discard.h"
+
+#include <ATen/ATen.h>
+#include <c10/core/StorageImpl.h>
+#include <torch/csrc/autograd/custom_function.h>
+
+#include <utility>
+
+namespace rematch::recompute {
+
+namespace {
+
+void release_storage(void* context) { c10::raw::intrusive_ptr::decref(static_cast<c10::StorageImpl*>(context)); }
+
+// Points `old_storage` at `fresh`'s memory; the pointer's deleter holds `fresh`. No copy, and no version counter moves.
+void alias_storage(c10::StorageImpl& old_storage, const c10::Storage& fresh) {
+  c10::StorageImpl* holder = fresh.unsafeGetStorageImpl();
+  c10::raw::intrusive_ptr::incref(holder);
+  old_storage.set_data_ptr_noswap(c10::DataPtr(holder->mutable_data(), holder, &release_storage, holder->device()));
+  old_storage.set_nbytes(holder->nbytes());
+}
+
+void drop_memory(c10::StorageImpl& storage) {
+  storage.set_data_ptr_noswap(c10::DataPtr(nullptr, storage.device()));
+  storage.set_nbytes(std::size_t{0});
+}
+
+class DiscardFunction : public torch::autograd::Function<DiscardFunction> {
+ public:
+  static torch::autograd::variable_list forward(torch::autograd::AutogradContext* ctx, const c10::intrusive_ptr<DiscardState>& state,
+                                                at::TensorList) {
+    ctx->saved_data["state"] = c10::IValue::make_capsule(state);
+    ctx->set_materialize_grads(false);
+    return state->run_first();
+  }
+
+  static torch::autograd::variable_list backward(torch::autograd::AutogradContext* ctx, torch::autograd::variable_list output_grads) {
+    const auto state = c10::static_intrusive_pointer_cast<DiscardState>(ctx->saved_data["state"].toCapsule());
+    auto grads = state->backward(output_grads);
+    grads.insert(grads.begin(), at::Tensor());  // the state argument
+    return grads;
+  }
+};
+
+}  // namespace
+
+DiscardState::DiscardState(RegionFn fn, const Tensors& inputs, std::int64_t* replays)
+    : fn_(std::move(fn)), inputs_(detach_inputs(inputs)), random_(capture_random_state(inputs.front().device())), replays_(replays) {}
+DiscardState::~DiscardState() = default;
+
+Tensors DiscardState::run_first() const { return fn_(inputs_); }
+
+void DiscardState::discard(const Tensors& outputs) {
+  for (const auto& output : outputs) {
+    discarded_.push_back(output.storage().getWeakStorageImpl().lock());
+    drop_memory(*discarded_.back());
+  }
+}
+
+void DiscardState::replay() {
+  if (replayed_) return;
+  replayed_ = true;
+  // Detached again, so that each replay's inputs have gradients of their own.
+  replay_inputs_ = detach_inputs(inputs_);
+  {
+    const RandomStateScope random(random_, replay_inputs_.front().device());
+    const at::AutoGradMode grad_on(true);
+    replay_outputs_ = fn_(replay_inputs_);
+  }
+  ++*replays_;
+  for (std::size_t i = 0; i < discarded_.size(); ++i) alias_storage(*discarded_[i], replay_outputs_[i].storage());
+  discarded_.clear();
+}
+
+Tensors DiscardState::backward(const Tensors& output_grads) {
+  replay();
+  inputs_.clear();
+  const Tensors outputs = std::exchange(replay_outputs_, {});
+  return replay_backward(outputs, output_grads, std::exchange(replay_inputs_, {}));
+}
+
+c10::intrusive_ptr<DiscardState> make_discard_state(const RegionFn& fn, const Tensors& inputs, std::int64_t* replays) {
+  return c10::make_intrusive<DiscardState>(fn, inputs, replays);
+}
+
+Tensors run_discardable(const c10::intrusive_ptr<DiscardState>& state, const Tensors& inputs) {
+  return DiscardFunction::apply(state, at::TensorList(inputs));
+}
+
+void discard_outputs(const c10::intrusive_ptr<DiscardState>& state, const Tensors& outputs, const at::Tensor& consumer_output) {
+  state->discard(outputs);
+  consumer_output.register_hook([state](const at::Tensor&) { state->replay(); });
+}
+
+}  // namespace rematch::recompute

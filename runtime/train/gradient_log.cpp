@@ -1,0 +1,46 @@
+#include "runtime/train/gradient_log.h"
+
+#include <ATen/ATen.h>
+
+#include <cstdio>
+#include <stdexcept>
+
+#include "probes/device/charge.h"
+
+namespace rematch::train {
+
+namespace {
+
+// FNV-1a, 64 bits.
+std::uint64_t hash_bytes(const unsigned char* bytes, std::size_t count) {
+  std::uint64_t hash = 14695981039346656037ULL;
+  for (std::size_t i = 0; i < count; ++i) hash = (hash ^ bytes[i]) * 1099511628211ULL;
+  return hash;
+}
+
+std::string hash_text(const at::Tensor& tensor) {
+  const probes::ScratchScope scratch;
+  const auto host = tensor.cpu().contiguous();
+  char text[17];
+  std::snprintf(text, sizeof(text), "%016llx",
+                static_cast<unsigned long long>(hash_bytes(static_cast<const unsigned char*>(host.data_ptr()), host.nbytes())));
+  return text;
+}
+
+}  // namespace
+
+GradientLog::GradientLog(const std::string& folder, int rank) {
+  char name[32];
+  std::snprintf(name, sizeof(name), "/gradients-%05d.jsonl", rank);
+  file_.open(folder + name);
+  if (!file_) throw std::runtime_error("cannot write " + folder + name);
+}
+
+void GradientLog::append(std::int64_t step, const nn::ParameterStore& store) {
+  for (const auto& parameter : store.all())
+    file_ << "{\"step\":" << step << ",\"parameter\":\"" << parameter.declaration.name << "\",\"gradient_hash\":\""
+          << hash_text(parameter.tensor.grad()) << "\"}\n";
+  file_.flush();
+}
+
+}  // namespace rematch::train

@@ -1,0 +1,116 @@
+#include "runtime/train/recorder.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "probes/host/clock.h"
+
+namespace rematch::train {
+
+using protocol::Stage;
+
+Recorder::Recorder(protocol::RecordWriter& writer, probes::DeviceMemory& memory)
+    : writer_(writer), memory_(memory), phase_start_ns_(probes::mono_ns()) {}
+
+void Recorder::hello(protocol::HelloRecord record) {
+  record.unix_ns = probes::unix_ns();
+  writer_.append(record);
+}
+
+void Recorder::model(protocol::ModelRecord record) {
+  fold();
+  record.phases = take_phases();
+  writer_.append(record);
+}
+
+void Recorder::enter(Stage stage) {
+  open_stages_.push_back(stage);
+  stage_ = stage;
+  writer_.append(protocol::StageRecord{stage, protocol::StageEvent::kEnter, step(), probes::unix_ns(), probes::mono_ns()});
+}
+
+void Recorder::leave(Stage stage) {
+  open_stages_.pop_back();
+  if (!open_stages_.empty()) stage_ = open_stages_.back();
+  writer_.append(protocol::StageRecord{stage, protocol::StageEvent::kLeave, step(), probes::unix_ns(), probes::mono_ns()});
+}
+
+void Recorder::begin_step(std::int64_t step) {
+  memory_.synchronize();
+  fold();
+  phases_.clear();  // what lies between steps is record keeping
+  step_ = step;
+  phase_ = protocol::Phase::kOther;
+  step_start_ns_ = phase_start_ns_ = probes::mono_ns();
+}
+
+void Recorder::enter_phase(protocol::Phase phase) {
+  memory_.synchronize();
+  fold();
+  phase_ = phase;
+}
+
+void Recorder::end_step(protocol::StepRecord& record) {
+  memory_.synchronize();
+  fold();
+  record.step = step_;
+  record.start_mono_ns = step_start_ns_;
+  record.step_time_ns = phase_start_ns_ - step_start_ns_;
+  record.phases = take_phases();
+  const auto now = memory_.snapshot();
+  record.end_allocated_bytes = now.allocated_bytes;
+  record.end_reserved_bytes = now.reserved_bytes;
+  record.lifetime_peak_allocated_bytes = now.lifetime_peak_allocated_bytes;
+  record.lifetime_peak_reserved_bytes = now.lifetime_peak_reserved_bytes;
+  record.num_alloc_retries = now.num_alloc_retries;
+  record.largest_free_block_bytes = now.largest_free_block_bytes;
+}
+
+void Recorder::write_step(const protocol::StepRecord& record) { writer_.append(record); }
+
+void Recorder::out_of_memory(const std::string& message, const std::string& module_path) {
+  fold();
+  protocol::OomRecord record{.stage = stage_, .step = step(), .phase = phase_, .scope = module_path, .phases = take_phases(),
+                             .unix_ns = probes::unix_ns(), .mono_ns = probes::mono_ns(), .message = message};
+  if (const auto evidence = memory_.last_oom()) {
+    record.requested_bytes = evidence->requested_bytes;
+    record.allocated_bytes = evidence->allocated_bytes;
+    record.reserved_bytes = evidence->reserved_bytes;
+    record.capacity_bytes = evidence->capacity_bytes;
+    record.largest_free_block_bytes = evidence->largest_free_block_bytes;
+    record.num_alloc_retries = evidence->num_alloc_retries;
+  }
+  writer_.append(record);
+}
+
+void Recorder::failed(protocol::FailureKind kind, protocol::TrainExit exit_code, const std::string& message) {
+  writer_.append(protocol::ErrorRecord{.kind = kind, .exit_code = exit_code, .stage = stage_, .step = step(), .phase = phase_,
+                                       .unix_ns = probes::unix_ns(), .mono_ns = probes::mono_ns(), .message = message});
+}
+
+void Recorder::bye(protocol::TrainExit exit_code, std::int64_t steps_completed) {
+  const auto now = memory_.snapshot();
+  writer_.append(protocol::ByeRecord{.exit_code = exit_code, .steps_completed = steps_completed,
+                                     .lifetime_peak_allocated_bytes = now.lifetime_peak_allocated_bytes,
+                                     .lifetime_peak_reserved_bytes = now.lifetime_peak_reserved_bytes, .unix_ns = probes::unix_ns()});
+}
+
+void Recorder::fold() {
+  const auto now_ns = probes::mono_ns();
+  const auto memory = memory_.snapshot();
+  auto& peak = phases_[phase_];
+  peak.duration_ns += now_ns - phase_start_ns_;
+  peak.peak_allocated_bytes = std::max(peak.peak_allocated_bytes, memory.peak_allocated_bytes);
+  peak.peak_reserved_bytes = std::max(peak.peak_reserved_bytes, memory.peak_reserved_bytes);
+  memory_.reset_peaks();
+  phase_start_ns_ = now_ns;
+}
+
+protocol::PhasePeaks Recorder::take_phases() { return std::exchange(phases_, {}); }
+
+std::optional<std::int64_t> Recorder::step() const {
+  const std::int64_t now = step_;
+  return now < 0 ? std::nullopt : std::optional(now);
+}
+
+}  // namespace rematch::train

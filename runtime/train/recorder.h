@@ -1,0 +1,53 @@
+// What a rank says of itself while it trains: stages, phases with their peaks, steps, and the last words of a failure.
+// One a process. The main thread writes; `interrupted` may come from the signal thread. Every line is flushed by one write.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "probes/device/device_memory.h"
+#include "schemas/protocol/record_file.h"
+#include "schemas/protocol/rank_record.h"
+
+namespace rematch::train {
+
+class Recorder {
+ public:
+  Recorder(protocol::RecordWriter& writer, probes::DeviceMemory& memory);
+
+  void hello(protocol::HelloRecord record);
+  void model(protocol::ModelRecord record);  // with the phases so far
+  void enter(protocol::Stage stage);
+  void leave(protocol::Stage stage);
+
+  void begin_step(std::int64_t step);
+  // Folds the allocator's watermark into the phase that ends here, and begins the next.
+  void enter_phase(protocol::Phase phase);
+  // Ends the step: takes its time, then adds clock, memory and phases to `record`. Write it with write_step.
+  void end_step(protocol::StepRecord& record);
+  void write_step(const protocol::StepRecord& record);
+
+  void out_of_memory(const std::string& message, const std::string& module_path);
+  void failed(protocol::FailureKind kind, protocol::TrainExit exit_code, const std::string& message);
+  void bye(protocol::TrainExit exit_code, std::int64_t steps_completed);
+
+ private:
+  void fold();
+  protocol::PhasePeaks take_phases();
+  std::optional<std::int64_t> step() const;
+
+  protocol::RecordWriter& writer_;
+  probes::DeviceMemory& memory_;
+  // Read by the signal thread.
+  std::atomic<protocol::Stage> stage_{protocol::Stage::kSpawned};
+  std::atomic<std::int64_t> step_{-1};
+  std::atomic<protocol::Phase> phase_{protocol::Phase::kBuild};
+  std::vector<protocol::Stage> open_stages_;
+  protocol::PhasePeaks phases_;
+  std::int64_t phase_start_ns_;
+  std::int64_t step_start_ns_ = 0;
+};
+
+}  // namespace rematch::train

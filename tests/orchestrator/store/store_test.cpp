@@ -1,0 +1,253 @@
+#include "orchestrator/store/store.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "orchestrator/base/study_plan.h"
+#include "orchestrator/collect/collect.h"
+#include "orchestrator/rules/judge.h"
+#include "orchestrator/store/migrations.h"
+#include "tests/orchestrator/attempt_files.h"
+#include "tests/orchestrator/store/dump_rows.h"
+#include "tests/orchestrator/study_builder.h"
+#include "tests/support/temp_dir.h"
+
+namespace rematch::store {
+namespace {
+
+class StoreTest : public ::testing::Test {
+ protected:
+  Store open() { return Store::open(path_).value(); }
+
+  static void put(Store& store, const base::StudyRows& study) {
+    store.put_plan(study.plan);
+    for (const base::AttemptRows& attempt : study.attempts) store.put_attempt(attempt);
+    store.put_verdicts(study.plan.study_id, rules::judge_study(study));
+  }
+
+  std::int64_t count(const std::string& table) {
+    return std::get<std::int64_t>(Database(path_).query("SELECT count(*) FROM " + table).front().front());
+  }
+
+  tests::TempDir temp_;
+  std::filesystem::path path_ = temp_.path() / "rematch.db";
+};
+
+// All that a rank's records say, as the lines they would be.
+std::string record_text(const base::RankRows& rank) {
+  std::string text = std::to_string(rank.rank) + (rank.record_complete ? " complete" : " not complete");
+  for (const std::string& problem : rank.record_problems) text += "\n" + problem;
+  if (rank.hello) text += "\n" + protocol::to_line(*rank.hello);
+  if (rank.model) text += "\n" + protocol::to_line(*rank.model);
+  for (const auto& stage : rank.stages) text += "\n" + protocol::to_line(stage);
+  for (const auto& step : rank.steps) text += "\n" + protocol::to_line(step);
+  if (rank.oom) text += "\n" + protocol::to_line(*rank.oom);
+  for (const auto& error : rank.errors) text += "\n" + protocol::to_line(error);
+  if (rank.bye) text += "\n" + protocol::to_line(*rank.bye);
+  return text;
+}
+
+void expect_same_attempt(const base::AttemptRows& loaded, const base::AttemptRows& put) {
+  EXPECT_EQ(protocol::to_json(loaded.trial), protocol::to_json(put.trial));
+  EXPECT_EQ(protocol::to_json(loaded.launch), protocol::to_json(put.launch));
+  EXPECT_EQ(loaded.study_id, put.study_id);
+  EXPECT_EQ(loaded.attempt, put.attempt);
+  ASSERT_EQ(loaded.ranks.size(), put.ranks.size());
+  for (std::size_t r = 0; r < put.ranks.size(); ++r) {
+    EXPECT_EQ(record_text(loaded.ranks[r]), record_text(put.ranks[r]));
+    EXPECT_EQ(loaded.ranks[r].exit.exit_code, put.ranks[r].exit.exit_code);
+    EXPECT_EQ(loaded.ranks[r].exit.signal, put.ranks[r].exit.signal);
+    EXPECT_EQ(loaded.ranks[r].exit.ended_by_supervisor, put.ranks[r].exit.ended_by_supervisor);
+    EXPECT_EQ(loaded.ranks[r].exit.end_mono_ns, put.ranks[r].exit.end_mono_ns);
+  }
+  ASSERT_EQ(loaded.failure.has_value(), put.failure.has_value());
+  if (!put.failure) return;
+  EXPECT_EQ(loaded.failure->kind, put.failure->kind);
+  EXPECT_EQ(loaded.failure->stage, put.failure->stage);
+  EXPECT_EQ(loaded.failure->step, put.failure->step);
+  EXPECT_EQ(loaded.failure->phase, put.failure->phase);
+  EXPECT_EQ(loaded.failure->capacity_bytes, put.failure->capacity_bytes);
+  EXPECT_EQ(loaded.failure->message, put.failure->message);
+}
+
+void sort_as_loaded(std::vector<base::AttemptRows>& attempts) {
+  std::stable_sort(attempts.begin(), attempts.end(), [](const base::AttemptRows& a, const base::AttemptRows& b) {
+    return std::pair(a.trial.block, a.trial.slot) < std::pair(b.trial.block, b.trial.slot);
+  });
+}
+
+TEST_F(StoreTest, GivesBackEveryFieldThatWasPut) {
+  base::StudyRows study = tests::capacity_study().rows();
+  protocol::ErrorRecord error;
+  error.kind = protocol::FailureKind::kComm;
+  error.message = "peer gone";
+  study.attempts[0].ranks[1].errors = {error, error};
+  study.attempts[0].ranks[1].hello.reset();
+  study.attempts[0].ranks[1].record_problems = {"line 7: \"odd\"", "torn"};
+  study.attempts.back().ranks[0].steps[3].loss.reset();
+  {
+    Store store = open();
+    put(store, study);
+  }
+  const base::StudyRows loaded = open().load_study("capacity").value();
+  EXPECT_EQ(base::to_json(loaded.plan), base::to_json(study.plan));
+  sort_as_loaded(study.attempts);
+  ASSERT_EQ(loaded.attempts.size(), study.attempts.size());
+  for (std::size_t i = 0; i < study.attempts.size(); ++i) expect_same_attempt(loaded.attempts[i], study.attempts[i]);
+}
+
+TEST_F(StoreTest, ReplacesAnAttemptThatIsPutAgain) {
+  const base::StudyRows study = tests::capacity_study().rows();
+  Store store = open();
+  put(store, study);
+  const std::string before = tests::dump_rows(path_);
+  put(store, study);
+  EXPECT_EQ(tests::dump_rows(path_), before);
+  base::AttemptRows shorter = study.attempts.back();
+  shorter.ranks[0].steps.resize(1);
+  store.put_attempt(shorter);
+  EXPECT_NE(tests::dump_rows(path_), before);
+  store.put_attempt(study.attempts.back());
+  EXPECT_EQ(tests::dump_rows(path_), before);
+}
+
+TEST_F(StoreTest, HasTheSameRowsAfterTheDatabaseWasDeletedAndMadeAgainFromTheFolders) {
+  const base::StudyRows study = tests::capacity_study().rows();
+  std::vector<std::filesystem::path> folders;
+  for (const base::AttemptRows& attempt : study.attempts)
+    folders.push_back(tests::write_attempt(temp_.path() / "trials" / attempt.trial.trial_id, attempt));
+  auto rebuild = [&] {
+    Store store = open();
+    store.put_plan(base::parse_study_plan(base::to_json(study.plan)));
+    for (const auto& folder : folders) store.put_attempt(collect::collect_attempt(folder, study.plan.study_id));
+    store.put_verdicts(study.plan.study_id, rules::judge_study(store.load_study(study.plan.study_id).value()));
+  };
+  rebuild();
+  const std::string before = tests::dump_rows(path_);
+  std::filesystem::remove(path_);
+  std::reverse(folders.begin(), folders.end());
+  rebuild();
+  EXPECT_EQ(tests::dump_rows(path_), before);
+  EXPECT_GT(before.size(), 10'000U);
+}
+
+TEST_F(StoreTest, KeepsAttemptsOfTrialsThatAreStillPlannedAndDropsTheOthers) {
+  base::StudyRows study = tests::clean_study().rows();
+  Store store = open();
+  put(store, study);
+  store.put_plan(study.plan);
+  EXPECT_EQ(count("attempt"), 8);
+  std::erase_if(study.plan.trials, [](const protocol::Trial& trial) { return trial.arm == "moe_act"; });
+  std::erase_if(study.plan.arms, [](const base::ArmRow& arm) { return arm.arm == "moe_act"; });
+  store.put_plan(study.plan);
+  EXPECT_EQ(count("attempt"), 6);
+  EXPECT_EQ(count("arm"), 3);
+}
+
+TEST_F(StoreTest, RefusesAnAttemptOfATrialThatWasNeverPlanned) {
+  base::StudyRows study = tests::clean_study().rows();
+  Store store = open();
+  store.put_plan(study.plan);
+  study.attempts[0].trial.trial_id = "00000000000000ff";
+  EXPECT_THROW(store.put_attempt(study.attempts[0]), StoreError);
+  EXPECT_EQ(count("attempt"), 0);
+  EXPECT_EQ(count("step"), 0);
+}
+
+TEST_F(StoreTest, HoldsThePeaksOfEveryRankStepAndPhase) {
+  Store store = open();
+  put(store, tests::clean_study().rows());
+  Database database(path_);
+  const auto rows = database.query("SELECT count(*), max(peak_allocated_bytes) FROM peaks WHERE arm = 'moe_act' AND rank = 1 AND phase = 'backward'");
+  EXPECT_EQ(std::get<std::int64_t>(rows[0][0]), 2 * 20);
+  EXPECT_EQ(std::get<std::int64_t>(rows[0][1]), 830 * tests::kMegabyte);
+}
+
+TEST_F(StoreTest, HoldsTheVerdictOfTheStudyItsArmsAndItsRuns) {
+  Store store = open();
+  put(store, tests::clean_study().rows());
+  EXPECT_EQ(count("verdict WHERE scope = 'study' AND outcome = 'usable'"), 1);
+  EXPECT_EQ(count("verdict WHERE scope = 'arm'"), 4);
+  EXPECT_EQ(count("verdict WHERE scope = 'run' AND outcome = 'pass' AND peak_allocated_bytes > 0"), 8);
+  EXPECT_EQ(count("verdict WHERE scope = 'arm' AND outcome = 'inactive' AND peak_allocated_bytes IS NULL"), 1);
+}
+
+TEST_F(StoreTest, FindsAStudyByNameIdOrUnambiguousPrefixOfEither) {
+  Store store = open();
+  EXPECT_FALSE(store.load_study(""));
+  put(store, tests::clean_study("first").rows());
+  EXPECT_TRUE(store.load_study(""));
+  base::StudyRows other = tests::clean_study("firstling").rows();
+  other.plan.study_id = "abc0000000000000";
+  for (base::AttemptRows& attempt : other.attempts) attempt.study_id = other.plan.study_id;
+  put(store, other);
+  EXPECT_EQ(store.load_study("first").value().plan.name, "first");
+  EXPECT_EQ(store.load_study("firstl").value().plan.name, "firstling");
+  EXPECT_EQ(store.load_study("abc").value().plan.name, "firstling");
+  EXPECT_NE(store.load_study("fir").error().message.find("several studies match: first (0000000000005eed), firstling"), std::string::npos);
+  EXPECT_NE(store.load_study("none").error().message.find("there are: first"), std::string::npos);
+  EXPECT_FALSE(store.load_study(""));
+  EXPECT_EQ(store.studies().size(), 2U);
+  EXPECT_EQ(store.studies()[0].num_trials, 8);
+  EXPECT_EQ(store.studies()[0].num_attempts, 8);
+}
+
+TEST_F(StoreTest, ClearsEveryRow) {
+  Store store = open();
+  put(store, tests::capacity_study().rows());
+  store.clear();
+  for (const char* table : {"study", "grp", "arm", "trial", "attempt", "rank", "stage", "step", "phase", "label_count", "rank_oom",
+                            "rank_error", "failure", "verdict"})
+    EXPECT_EQ(count(table), 0) << table;
+}
+
+TEST_F(StoreTest, RefusesADatabaseOfANewerProgramAndSaysWhatToDo) {
+  open();
+  Database(path_).execute_script("PRAGMA user_version = 999");
+  const auto result = Store::open(path_);
+  ASSERT_FALSE(result);
+  EXPECT_NE(result.error().message.find("schema version is 999"), std::string::npos);
+  EXPECT_NE(result.error().message.find("rematch ingest"), std::string::npos);
+}
+
+TEST_F(StoreTest, RefusesAFileThatIsNoDatabase) {
+  std::ofstream(path_) << std::string(4096, 'x');
+  EXPECT_FALSE(Store::open(path_));
+}
+
+TEST(Migrations, AreNumberedFromOneWithoutGaps) {
+  const std::vector<Migration> migrations = embedded_migrations();
+  ASSERT_FALSE(migrations.empty());
+  for (std::size_t i = 0; i < migrations.size(); ++i) EXPECT_EQ(migrations[i].version, static_cast<std::int64_t>(i) + 1);
+}
+
+const Migration kFirst = {1, "CREATE TABLE kept (n INTEGER); INSERT INTO kept VALUES (7);"};
+const Migration kSecond = {2, "ALTER TABLE kept ADD COLUMN m INTEGER;"};
+
+TEST_F(StoreTest, MigratesAnOlderDatabaseAfterACopyBesideIt) {
+  Database database(path_);
+  migrate(database, path_, {kFirst});
+  EXPECT_EQ(schema_version(database), 1);
+  EXPECT_FALSE(std::filesystem::exists(path_.string() + ".backup-v1"));
+  migrate(database, path_, {kFirst, kSecond});
+  EXPECT_EQ(schema_version(database), 2);
+  EXPECT_EQ(database.query("SELECT n, m FROM kept").size(), 1U);
+  Database backup(path_.string() + ".backup-v1");
+  EXPECT_EQ(schema_version(backup), 1);
+  EXPECT_EQ(backup.query("SELECT * FROM kept").front().size(), 1U);
+}
+
+TEST_F(StoreTest, LeavesADatabaseAsItWasWhenAMigrationFails) {
+  Database database(path_);
+  migrate(database, path_, {kFirst});
+  const Migration broken = {2, "CREATE TABLE half (n INTEGER); SELECT * FROM nowhere;"};
+  EXPECT_THROW(migrate(database, path_, {kFirst, broken}), StoreError);
+  EXPECT_EQ(schema_version(database), 1);
+  EXPECT_TRUE(database.query("SELECT name FROM sqlite_schema WHERE name = 'half'").empty());
+}
+
+}  // namespace
+}  // namespace rematch::store

@@ -12,6 +12,6 @@ inline constexpr const char* kStudySchema = "rematch/study/1";
 
 std::string_view to_string(ArmStatus status);
 nlohmann::json to_json(const StudyPlan& plan);
-StudyPlan parse_study_plan(const nlohmann::json& document);   // throws protocol::DocumentError
+StudyPlan parse_study_plan(const nlohmann::json& document);  // throws protocol::DocumentError
 
 }  // namespace rematch::base

@@ -13,6 +13,9 @@ struct Place {
   int column = 0;
 };
 
+// "file:line:column"; without ":line:column" where there is none.
+std::string to_string(const Place& place);
+
 struct Diagnostic {
   std::string file;
   int line = 0;
@@ -21,7 +24,7 @@ struct Diagnostic {
   std::string message;  // what was wanted, what was found, what to do
 };
 
-// "file:line:column: path: message"; without ":line:column" where there is none.
+// "file:line:column: path: message"
 std::string to_string(const Diagnostic& diagnostic);
 
 Diagnostic make_diagnostic(const Place& place, const std::string& path, const std::string& message);

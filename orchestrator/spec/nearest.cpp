@@ -32,7 +32,10 @@ std::optional<std::string> nearest_name(std::string_view name, const std::vector
 }
 
 std::string unknown_name_message(std::string_view name, std::string_view what, const std::vector<std::string>& known) {
-  std::string message = "'" + std::string(name) + "' is not " + std::string(what);
+  std::string message = "'";
+  message += name;
+  message += "' is not ";
+  message += what;
   if (const auto nearest = nearest_name(name, known)) message += "; did you mean '" + *nearest + "'?";
   return message + (message.back() == '?' ? " Known: " : "; known: ") + join(known, ", ");
 }

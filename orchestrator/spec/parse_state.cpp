@@ -28,13 +28,7 @@ Place ParseState::place_of(const std::string& key) const {
 
 void ParseState::note_origin(const std::string& key, const std::string& value, const std::string& otherwise) {
   const auto found = places.find(key);
-  if (found == places.end()) {
-    spec.origins.push_back({key, value, otherwise});
-    return;
-  }
-  const Place& place = found->second;
-  const std::string position = place.line > 0 ? ":" + std::to_string(place.line) + ":" + std::to_string(place.column) : "";
-  spec.origins.push_back({key, value, place.file + position});
+  spec.origins.push_back({key, value, found == places.end() ? otherwise : to_string(found->second)});
 }
 
 const protocol::FamilyDescription* find_family(const protocol::Describe& trainer, const std::string& name) {

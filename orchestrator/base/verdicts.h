@@ -61,7 +61,6 @@ struct RunVerdict {
 
 // An arm's figures over its passing runs.
 struct ArmFigures {
-  protocol::Provenance provenance = protocol::Provenance::kModelledDevice;
   std::int64_t num_runs = 0;
   RankPeak hot;                                    // of the passing run with the largest allocated peak
   std::int64_t smallest_peak_allocated_bytes = 0;  // of the passing run with the smallest; equal to hot's when repeats agree to the byte
@@ -106,6 +105,7 @@ struct ArmVerdict {
   std::int64_t num_planned = 0;                    // trials
   std::int64_t num_judged = 0;                     // trials with a conclusive attempt
   std::int64_t num_passed = 0;
+  std::optional<protocol::Provenance> provenance;  // of its figures and of the evidence of its failure; of the first judged run that says
   std::optional<ArmFigures> figures;               // pass and borderline only
   std::optional<Effect> effect;                    // none for the arm that the others are set against
   std::string not_comparable;                      // why there is no effect though there are figures

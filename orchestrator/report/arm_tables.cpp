@@ -53,32 +53,37 @@ std::vector<ArmColumn> identity_columns() {
 
 std::vector<ArmColumn> figure_columns() {
   return {
-      {{"provenance", "provenance"}, of_figures([](const ArmFigures& f) { return name_cell(f.provenance); })},
+      {{"provenance", "provenance"}, [](const ArmContext& c) { return name_cell(c.arm->provenance); }},
       {{"peak_allocated_bytes", "peak allocated"}, of_figures([](const ArmFigures& f) { return Cell{Bytes{f.hot.allocated_bytes}}; })},
       {{"peak_reserved_bytes", "peak reserved"}, of_figures([](const ArmFigures& f) { return Cell{Bytes{f.hot.reserved_bytes}}; })},
       {{"hot_rank", "hot rank"}, of_figures([](const ArmFigures& f) { return Cell{Count{f.hot.rank}}; })},
       {{"binding_phase", "binding phase"}, of_figures([](const ArmFigures& f) { return name_cell(f.hot.binding_phase); })},
-      {{"activation_peak_bytes", "activation peak"}, of_figures([](const ArmFigures& f) { return cell_of<Bytes>(f.activation_peak_bytes); })},
-      {{"held_after_forward_bytes", "held after forward"},
+      {{"activation_peak_bytes", "act. peak"}, of_figures([](const ArmFigures& f) { return cell_of<Bytes>(f.activation_peak_bytes); })},
+      {{"held_after_forward_bytes", "held after fwd"},
        of_figures([](const ArmFigures& f) { return cell_of<Bytes>(f.held_after_forward_bytes); })},
       {{"step_time_ns", "step time"}, of_figures([](const ArmFigures& f) { return cell_of<Nanoseconds>(f.median_step_time_ns); })},
-      {{"tflops_per_rank", "TFLOP/s per rank"}, of_figures([](const ArmFigures& f) { return cell_of<Teraflops>(f.tflops_per_rank); })},
+      {{"tflops_per_rank", "TFLOP/s/rank"}, of_figures([](const ArmFigures& f) { return cell_of<Teraflops>(f.tflops_per_rank); })},
   };
 }
 
+Cell against(const Effect& effect) { return effect.against + (effect.against_control ? "" : " (reference, not control)"); }
+
+// In text a column stands only when it has something to say: most studies are set against their control and nothing is censored.
 std::vector<ArmColumn> effect_columns() {
   return {
-      {{"against", "set against"},
-       of_effect([](const Effect& e) { return Cell{e.against + (e.against_control ? "" : " (reference, not control)")}; })},
+      {{"against", "set against", Place::kDataOnly}, of_effect(against)},
+      {{"against_reference", "set against", Place::kTextOnly},
+       of_effect([](const Effect& e) { return e.against_control ? Cell{} : against(e); })},
       {{"peak_delta_bytes", "peak diff"}, of_effect([](const Effect& e) { return Cell{BytesDelta{e.peak_delta_bytes}}; })},
       {{"peak_delta_fraction", "peak diff"}, of_effect([](const Effect& e) { return cell_of<FractionDelta>(e.peak_delta_fraction); })},
-      {{"saving_is", "saving is"}, of_effect([](const Effect& e) { return text_cell(e.censored ? "at least" : "as shown"); })},
-      {{"activation_delta_bytes", "activation diff", Place::kDataOnly},
+      {{"saving_is", "saving is", Place::kDataOnly}, of_effect([](const Effect& e) { return text_cell(e.censored ? "at least" : "as shown"); })},
+      {{"saving_at_least", "saving is", Place::kTextOnly}, of_effect([](const Effect& e) { return text_cell(e.censored ? "at least" : ""); })},
+      {{"activation_delta_bytes", "act. diff", Place::kDataOnly},
        of_effect([](const Effect& e) { return cell_of<BytesDelta>(e.activation_delta_bytes); })},
-      {{"activation_delta_fraction", "activation diff"},
+      {{"activation_delta_fraction", "act. diff"},
        of_effect([](const Effect& e) { return cell_of<FractionDelta>(e.activation_delta_fraction); })},
       {{"time_delta_fraction", "time diff"}, of_effect([](const Effect& e) { return cell_of<FractionDelta>(e.time_delta_fraction); })},
-      {{"aa_time_difference_fraction", "A/A time diff"},
+      {{"aa_time_difference_fraction", "A/A"},
        [](const ArmContext& c) { return c.arm->figures ? cell_of<FractionDelta>(c.aa_fraction) : Cell{}; }},
   };
 }
@@ -169,13 +174,12 @@ const ArmColumn kOutcome = {{"outcome", "outcome"}, [](const ArmContext& c) { re
 std::vector<Table> arm_tables(const base::StudyRows& study, const base::StudyVerdict& verdict) {
   std::vector<protocol::Provenance> provenances;
   for (const ArmVerdict& arm : verdict.arms)
-    if (arm.figures && std::count(provenances.begin(), provenances.end(), arm.figures->provenance) == 0)
-      provenances.push_back(arm.figures->provenance);
+    if (arm.provenance && std::count(provenances.begin(), provenances.end(), *arm.provenance) == 0) provenances.push_back(*arm.provenance);
   std::vector<Table> tables;
   for (std::size_t i = 0; i < std::max<std::size_t>(1, provenances.size()); ++i) {
     std::vector<ArmContext> rows;
     for (const ArmVerdict& arm : verdict.arms)
-      if (arm.figures ? arm.figures->provenance == provenances[i] : i == 0)
+      if (arm.provenance ? arm.provenance == provenances[i] : i == 0)
         rows.push_back({&arm, &study.plan, largest_aa_fraction(verdict)});
     tables.push_back(table_of("arms", "Arms", all_columns(), rows));
     tables.back().in_csv = true;

@@ -9,7 +9,7 @@
 
 namespace rematch::report {
 
-// One table a provenance; arms without figures stand in the first.
+// One table a provenance; arms without any number stand in the first.
 std::vector<Table> arm_tables(const base::StudyRows& study, const base::StudyVerdict& verdict);
 // Where each failed arm stopped and what it was set against. Empty rows when none failed.
 Table failed_arms_table(const base::StudyVerdict& verdict);

@@ -28,7 +28,7 @@ void compare_passing(const base::StudyPlan& plan, const ArmVerdict& reference, A
   if (!arm.figures || &arm == &reference) return;
   if (group_of(plan, arm.arm) != group_of(plan, reference.arm)) {
     arm.not_comparable = "not in the group of " + reference.arm + ": it differs from it in more than recompute";
-  } else if (arm.figures->provenance != reference.figures->provenance) {
+  } else if (arm.provenance != reference.provenance) {
     arm.not_comparable = "its figures are of another provenance than those of " + reference.arm;
   } else {
     arm.effect = effect_of(arm, reference);

@@ -54,7 +54,8 @@ Concluded conclude(const base::StudyRows& study, const base::StudyVerdict& verdi
   const bool is_complete = verdict.num_missing == 0;
   if (is_complete && std::none_of(verdict.arms.begin(), verdict.arms.end(), meets))
     return {Conclusion::kNoneMeetsBudget, study.plan.budget_per_rank_bytes ? "no arm passes within the budget" : "no arm passes"};
-  return {};
+  if (is_complete) return {};
+  return {Conclusion::kUsable, "not complete: " + std::to_string(verdict.num_missing) + " of " + std::to_string(verdict.num_planned) + " trials are missing"};
 }
 
 }  // namespace rematch::rules

@@ -28,6 +28,7 @@ base::StudyVerdict judge_study(const base::StudyRows& study) {
   verdict.conclusion = concluded.conclusion;
   verdict.conclusion_reason = std::move(concluded.reason);
   verdict.answer = find_answer(study, verdict.arms);
+  if (verdict.num_missing > 0) verdict.answer.reason += " (so far: the study is not complete)";
   verdict.notes = make_notes(verdict);
   return verdict;
 }

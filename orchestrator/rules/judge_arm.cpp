@@ -88,6 +88,13 @@ base::ArmFigures figures_of(const RunList& passed) {
   return figures;
 }
 
+// The ranks of an attempt run on one kind of device: it belongs to the group.
+std::optional<protocol::Provenance> provenance_of(const base::AttemptRows& attempt) {
+  for (const base::RankRows& rank : attempt.ranks)
+    if (rank.hello) return rank.hello->provenance;
+  return std::nullopt;
+}
+
 }  // namespace
 
 ArmVerdict judge_arm(const base::StudyRows& study, const std::vector<RunVerdict>& runs, const base::ArmRow& arm) {
@@ -102,22 +109,18 @@ ArmVerdict judge_arm(const base::StudyRows& study, const std::vector<RunVerdict>
 
   RunList judged;
   RunList passed;
-  std::optional<protocol::Provenance> provenance;
   for (std::size_t index : judged_attempts(study, arm.arm)) {
     judged.push_back(&runs[index]);
-    if (runs[index].outcome != Outcome::kPass) continue;
-    passed.push_back(&runs[index]);
-    provenance = study.attempts[index].ranks.front().hello->provenance;
+    if (runs[index].outcome == Outcome::kPass) passed.push_back(&runs[index]);
+    if (!verdict.provenance) verdict.provenance = provenance_of(study.attempts[index]);
   }
   verdict.num_judged = static_cast<std::int64_t>(judged.size());
   verdict.num_passed = static_cast<std::int64_t>(passed.size());
   if (judged.empty()) decide_without_judged(runs, verdict);
   else decide_outcome(judged, verdict);
   const bool carries_figures = verdict.outcome == Outcome::kPass || verdict.outcome == Outcome::kBorderline;
-  if (carries_figures && provenance) {
-    verdict.figures = figures_of(passed);
-    verdict.figures->provenance = *provenance;
-  }
+  if (carries_figures) verdict.figures = figures_of(passed);
+  if (!carries_figures && verdict.outcome != Outcome::kFail) verdict.provenance.reset();   // nothing to say where it comes from
   return verdict;
 }
 

@@ -15,7 +15,7 @@ std::string place(const base::Failure& failure) {
 
 void note_moved(const ArmVerdict& arm, Notes& notes) {
   if (!arm.moved) return;
-  const char* further = arm.moved->got_further ? " It got further than the control and is no pass." : " It is no pass.";
+  const char* further = arm.moved->got_further ? " It got further than the control and is no pass." : " It failed no later than the control.";
   notes.push_back(arm.arm + ": the failure moved from " + place(arm.moved->from) + " to " + place(arm.moved->to) + "." + further);
 }
 

@@ -42,7 +42,7 @@ std::vector<Place> elements_of(const Place& place) {
 std::vector<std::pair<std::string, Place>> members_of(const Place& place) {
   if (!place.json.is_object()) fail_at(place, "an object");
   std::vector<std::pair<std::string, Place>> members;
-  for (const auto& [key, value] : place.json.items()) members.push_back({key, Place{value, place.path + "." + key, place.unknown_keys}});
+  for (const auto& [key, value] : place.json.items()) members.emplace_back(key, Place{value, place.path + "." + key, place.unknown_keys});
   return members;
 }
 

@@ -12,6 +12,13 @@ namespace rematch::comm {
 
 namespace {
 
+// The same memory without a share in it. A backend's own thread may let go of its tensors some time after the operation has ended; were
+// they ours, allocated bytes would depend on that thread. The caller holds the memory until the operation has ended.
+at::Tensor borrowed(const at::Tensor& tensor) {
+  if (tensor.is_meta()) return tensor;
+  return at::from_blob(tensor.data_ptr(), tensor.sizes(), tensor.options());
+}
+
 // Buffers inside a collective belong to the communication library, not to the modelled device.
 template <typename Collective>
 void carry_out(const std::string& axis, const char* operation, const Collective& collective) {
@@ -34,26 +41,26 @@ int Communicator::rank() const { return backend_->getRank(); }
 int Communicator::size() const { return backend_->getSize(); }
 
 void Communicator::all_reduce_sum(const at::Tensor& tensor) const {
-  std::vector<at::Tensor> tensors = {tensor};
+  std::vector<at::Tensor> tensors = {borrowed(tensor)};
   carry_out(axis_, "all-reduce", [&] { return backend_->allreduce(tensors); });
 }
 
 void Communicator::reduce_scatter_sum(const at::Tensor& output, const at::Tensor& input) const {
-  at::Tensor result = output;
-  at::Tensor source = input;
+  at::Tensor result = borrowed(output);
+  at::Tensor source = borrowed(input);
   carry_out(axis_, "reduce-scatter", [&] { return backend_->_reduce_scatter_base(result, source); });
 }
 
 void Communicator::all_gather(const at::Tensor& output, const at::Tensor& input) const {
-  at::Tensor result = output;
-  at::Tensor source = input;
+  at::Tensor result = borrowed(output);
+  at::Tensor source = borrowed(input);
   carry_out(axis_, "all-gather", [&] { return backend_->_allgather_base(result, source); });
 }
 
 void Communicator::all_to_all(const at::Tensor& output, const at::Tensor& input, const std::vector<std::int64_t>& output_rows,
                               const std::vector<std::int64_t>& input_rows) const {
-  at::Tensor result = output;
-  at::Tensor source = input;
+  at::Tensor result = borrowed(output);
+  at::Tensor source = borrowed(input);
   std::vector<std::int64_t> receive = output_rows;
   std::vector<std::int64_t> send = input_rows;
   carry_out(axis_, "all-to-all", [&] { return backend_->alltoall_base(result, source, receive, send); });

@@ -1,4 +1,4 @@
-// Collectives of one process group, blocking, on tensors of the training device. Wraps a c10d::Backend.
+// Collectives of one process group, blocking, on contiguous tensors of the training device. Wraps a c10d::Backend.
 // Threads: the trainer's main thread only; every member calls the same operations in the same order.
 // Failure: base::CommError when the backend reports one or its timeout passes. Counts are checked by the backend.
 #pragma once

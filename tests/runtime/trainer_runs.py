@@ -1,0 +1,102 @@
+"""Runs of the real trainer, all ranks, without the controller: the trial document, the processes, and what they left behind."""
+import json
+import os
+import pathlib
+import socket
+import subprocess
+import tempfile
+
+BIN = pathlib.Path(os.environ.get("REMATCH_BIN_DIR", pathlib.Path(__file__).resolve().parents[2] / "build" / "release" / "bin"))
+TRAINER = BIN / "rematch-train"
+LIMIT_S = 60
+
+# One dense and two MoE layers. No single tensor or buffer reaches 1 MiB: above that the allocator hands out blocks with an unsplit rest of up to
+# 1 MiB, which depends on history and would blur exact byte counts.
+TINY = {"num_layers": 3, "hidden_size": 32, "num_attention_heads": 4, "kv_lora_rank": 16, "qk_head_dim": 8, "qk_pos_emb_head_dim": 4,
+        "v_head_dim": 8, "ffn_hidden_size": 96, "num_moe_experts": 8, "moe_router_topk": 2, "moe_ffn_hidden_size": 24,
+        "moe_shared_expert_intermediate_size": 48, "padded_vocab_size": 512}
+
+
+def describe():
+    return json.loads(subprocess.run([str(TRAINER), "--describe"], capture_output=True, text=True, check=True, timeout=LIMIT_S).stdout)
+
+
+def trial_document(modules, *, fields=None, world_size=2, expert_parallel=2, training=None, memory_limit_bytes=None, device="cpu",
+                   measure=None, granularity="selective"):
+    description = describe()
+    preset = next(preset for preset in description["presets"] if preset["name"] == "moonlight_16b")
+    overrides = {**TINY, **(fields or {})}
+    document_training = {"seq_length": 64, "micro_batch_size": 1, "global_batch_size": world_size, "train_iters": 3, "seed": 1234, "bf16": True}
+    return {
+        "schema": "rematch/trial/1", "trial_id": "0" * 15 + "1", "group_id": "0" * 16, "study": "tests", "arm": "+".join(modules or []) or "[]",
+        "is_control": modules == [], "block": 0, "slot": 0, "trainer_build_id": description["build_id"], "omp_num_threads": 1,
+        "timeout_ms": LIMIT_S * 1000,
+        "model": {"family": "mla_moe", "preset": "moonlight_16b", "overridden": sorted(overrides), "fields": {**preset["fields"], **overrides}},
+        "training": {**document_training, **(training or {})},
+        "optimizer": {"use_distributed_optimizer": True, "grad_reduce_in_fp32": False, "use_precision_aware_optimizer": False, "lr": 1e-3,
+                      "adam_beta1": 0.9, "adam_beta2": 0.95, "adam_eps": 1e-8, "weight_decay": 0.1, "clip_grad": 1.0},
+        "parallel": {"world_size": world_size, "tensor_model_parallel_size": 1, "pipeline_model_parallel_size": 1,
+                     "context_parallel_size": 1, "expert_model_parallel_size": expert_parallel},
+        "backend": {"device": device, "attention": "fused", "memory_limit_bytes": memory_limit_bytes},
+        "features": {"fp8": None, "cuda_graph_impl": "none", "moe_shared_expert_overlap": False, "cpu_offloading": False},
+        "recompute": {"recompute_granularity": granularity, "recompute_modules": modules, "recompute_method": None,
+                      "recompute_num_layers": None, "core_revision": "24bad8e6"},
+        "measure": measure or {"steady_steps": 1, "warmup_steps": 1},
+    }
+
+
+def free_port():
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return listener.getsockname()[1]
+
+
+class Run:
+    """One trial carried out. ranks[r] has the records of rank r by kind; gradients[r] maps (step, parameter) to a hash."""
+
+    def __init__(self, document):
+        with tempfile.TemporaryDirectory(prefix="rematch-trainer-") as folder:
+            self.folder = pathlib.Path(folder)
+            (self.folder / "trial.json").write_text(json.dumps(document))
+            self.exit_codes, self.logs = self._start_and_wait(document["parallel"]["world_size"])
+            self.ranks = [self._records(rank) for rank in range(len(self.exit_codes))]
+            self.gradients = [self._gradients(rank) for rank in range(len(self.exit_codes))]
+
+    def _start_and_wait(self, world_size):
+        common = {**os.environ, "WORLD_SIZE": str(world_size), "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(free_port()), "OMP_NUM_THREADS": "1"}
+        command = [str(TRAINER), "--trial", str(self.folder / "trial.json"), "--gradient-log", str(self.folder)]
+        processes = [subprocess.Popen(command, env={**common, "RANK": str(rank), "LOCAL_RANK": str(rank)}, stdout=subprocess.PIPE,
+                                      stderr=subprocess.STDOUT, text=True) for rank in range(world_size)]
+        logs = []
+        try:
+            for process in processes:
+                logs.append(process.communicate(timeout=LIMIT_S)[0])
+        finally:
+            for process in processes:
+                process.kill()
+        return [process.returncode for process in processes], logs
+
+    def _records(self, rank):
+        path = self.folder / f"rank-{rank:05d}.jsonl"
+        lines = [json.loads(line) for line in path.read_text().splitlines()] if path.is_file() else []
+        kinds = {kind: [] for kind in ("hello", "model", "stage", "step", "oom", "error", "bye")}
+        for line in lines:
+            kinds[line["t"]].append(line)
+        return kinds
+
+    def _gradients(self, rank):
+        path = self.folder / f"gradients-{rank:05d}.jsonl"
+        lines = [json.loads(line) for line in path.read_text().splitlines()] if path.is_file() else []
+        return {(line["step"], line["parameter"]): line["gradient_hash"] for line in lines}
+
+    def require_success(self):
+        if any(self.exit_codes):
+            raise AssertionError(f"ranks ended with {self.exit_codes}:\n" + "\n".join(self.logs))
+        return self
+
+    def loss_bits(self):
+        return [[step["loss_bits"] for step in rank["step"]] for rank in self.ranks]
+
+
+def activation_peak(step):
+    return max(step["phases"][phase]["peak_allocated_bytes"] for phase in ("forward", "backward"))

@@ -157,6 +157,7 @@ base::Result<CapturedOutput> run_captured(const ProcessSpec& spec, std::chrono::
   asio::connect_pipe(read_end, write_end);
   ProcessSpec piped = spec;
   piped.output_descriptor = write_end.native_handle();
+  piped.placement = Placement::kNewGroup;
 
   asio::steady_timer timer(context, deadline);
   CapturedOutput captured;
@@ -176,8 +177,8 @@ base::Result<CapturedOutput> run_captured(const ProcessSpec& spec, std::chrono::
   timer.async_wait([&](error_code error) {
     if (error) return;
     late = true;
-    if (child.value()->running()) ::kill(child.value()->pid(), SIGKILL);
-    read_end.close();   // a grandchild may hold the other end
+    if (child.value()->running()) ::kill(-child.value()->pid(), SIGKILL);
+    read_end.close();   // a grandchild that left the group may hold the other end
   });
   context.run();
   if (late)

@@ -50,6 +50,14 @@ TEST_P(LauncherContract, ReportsThatAllRanksEndedWell) {
   EXPECT_EQ(attempt.num_ends, 1);
 }
 
+TEST_P(LauncherContract, StartsEveryRankHoweverSoonTheFirstOnesEnd) {
+  for (int round = 0; round < 5; ++round) {
+    FakeAttempt attempt(R"({"rules":[{"do":"exit","code":0}]})", 8);
+    const LaunchRecord record = run(attempt);
+    EXPECT_EQ(record.end, LaunchEnd::kAllExited) << record.message;
+  }
+}
+
 TEST_P(LauncherContract, LeavesTheSameRecordInTheAttemptFolder) {
   FakeAttempt attempt("");
   const LaunchRecord record = run(attempt);

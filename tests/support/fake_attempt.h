@@ -1,7 +1,6 @@
 // One attempt of the fake trainer through a real launcher: a temporary attempt folder, its trial.json, a behaviour, and the end.
 #pragma once
 
-#include <signal.h>
 #include <stdlib.h>
 
 #include <boost/asio/io_context.hpp>
@@ -14,29 +13,17 @@
 #include <optional>
 #include <stdexcept>
 #include <string>
-#include <thread>
 
 #include "orchestrator/launch/launcher.h"
 #include "schemas/protocol/record_file.h"
 #include "schemas/protocol/trial_paths.h"
+#include "tests/support/eventually.h"
 #include "tests/support/make_trial.h"
 #include "tests/support/temp_dir.h"
 
 namespace rematch::tests {
 
 inline std::filesystem::path fake_trainer_path() { return std::filesystem::path(REMATCH_BIN_DIR) / "fake_trainer"; }
-
-// Waits for another process to do something; the condition is looked at every 2 ms.
-inline bool eventually(const std::function<bool()>& condition, std::chrono::milliseconds deadline = std::chrono::seconds(10)) {
-  const auto until = std::chrono::steady_clock::now() + deadline;
-  while (!condition()) {
-    if (std::chrono::steady_clock::now() >= until) return false;
-    std::this_thread::sleep_for(std::chrono::milliseconds(2));
-  }
-  return true;
-}
-
-inline bool is_alive(pid_t pid) { return ::kill(pid, 0) == 0; }
 
 class FakeAttempt {
  public:

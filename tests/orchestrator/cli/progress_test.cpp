@@ -1,0 +1,88 @@
+#include "orchestrator/cli/progress.h"
+
+#include <gtest/gtest.h>
+
+#include <sstream>
+
+#include "orchestrator/cli/terminal.h"
+#include "tests/support/make_trial.h"
+
+namespace rematch::cli {
+namespace {
+
+TerminalFacts a_terminal() { return {true, "xterm", false, 80}; }
+
+TEST(Terminal, RewritesAndColoursOnACapableTerminalOnly) {
+  EXPECT_TRUE(decide_terminal(a_terminal(), "auto").rewrites_lines);
+  EXPECT_TRUE(decide_terminal(a_terminal(), "auto").has_color);
+  EXPECT_FALSE(decide_terminal({false, "xterm", false, 80}, "auto").rewrites_lines);
+  EXPECT_FALSE(decide_terminal({false, "xterm", false, 80}, "auto").has_color);
+}
+
+TEST(Terminal, HonoursNoColorAndDumbTerminals) {
+  TerminalFacts no_color = a_terminal();
+  no_color.no_color = true;
+  EXPECT_FALSE(decide_terminal(no_color, "auto").has_color);
+  EXPECT_TRUE(decide_terminal(no_color, "auto").rewrites_lines);
+  TerminalFacts dumb = a_terminal();
+  dumb.term = "dumb";
+  EXPECT_FALSE(decide_terminal(dumb, "auto").has_color);
+  EXPECT_FALSE(decide_terminal(dumb, "auto").rewrites_lines);
+}
+
+TEST(Terminal, LetsTheOptionOutrankWhatItFinds) {
+  EXPECT_TRUE(decide_terminal({false, "", true, 80}, "always").has_color);
+  EXPECT_FALSE(decide_terminal(a_terminal(), "never").has_color);
+}
+
+class ProgressPrinterTest : public ::testing::Test {
+ protected:
+  protocol::Trial trial_ = tests::make_trial();
+  engine::TrialPlace place_{trial_, 1, 3, 14};
+  std::ostringstream err_;
+};
+
+TEST_F(ProgressPrinterTest, PrintsOnePlainLineATrialOutsideOfATerminal) {
+  ProgressPrinter printer(err_, Terminal{false, false, 80}, Chatter::kNormal);
+  printer.trial_started(place_);
+  printer.trial_progressed(place_, {4, 1'500'000, 130.0});
+  EXPECT_EQ(err_.str(), "");
+  base::AttemptRows attempt;
+  attempt.launch.end_unix_ns = 1'500'000'000;
+  printer.trial_ended(place_, attempt);
+  EXPECT_EQ(err_.str(), "3/14 [], block 0, slot 0: all ranks ended well (1.5 s)\n");
+}
+
+TEST_F(ProgressPrinterTest, RewritesOneLineOnATerminalAndCutsItToTheWidth) {
+  ProgressPrinter printer(err_, Terminal{true, false, 40}, Chatter::kNormal);
+  printer.trial_progressed(place_, {4, 1'500'000, 130.0});
+  EXPECT_EQ(err_.str(), "\r\x1b[2K3/14 [], block 0, slot 0: step 4 of 8, ho");
+}
+
+TEST_F(ProgressPrinterTest, SaysNothingButRemarksWhenQuiet) {
+  ProgressPrinter printer(err_, Terminal{true, false, 80}, Chatter::kQuiet);
+  printer.trial_started(place_);
+  printer.trial_ended(place_, {});
+  EXPECT_EQ(err_.str(), "");
+  printer.remarked("something happened");
+  EXPECT_EQ(err_.str(), "rematch: something happened\n");
+}
+
+TEST(ProgressText, LeavesOutWhatIsNotKnown) {
+  const protocol::Trial trial = tests::make_trial();
+  EXPECT_EQ(progress_text(trial, {0, std::nullopt, std::nullopt}), "step 0 of 8");
+  EXPECT_EQ(progress_text(trial, {4, 1'500'000, 130.0}), "step 4 of 8, hot rank's peak 1.5 MB, 2 min 10 s left");
+}
+
+TEST(ProgressText, PlacesAFailure) {
+  base::AttemptRows attempt;
+  attempt.failure = base::Failure{};
+  attempt.failure->kind = protocol::FailureKind::kOom;
+  attempt.failure->stage = protocol::Stage::kFirstBackward;
+  attempt.failure->step = 0;
+  attempt.failure->rank = 1;
+  EXPECT_EQ(ending_text(attempt), "oom at first_backward, step 0, rank 1");
+}
+
+}  // namespace
+}  // namespace rematch::cli

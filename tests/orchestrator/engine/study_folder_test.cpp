@@ -1,0 +1,69 @@
+#include "orchestrator/engine/study_folder.h"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "schemas/protocol/record_file.h"
+#include "tests/support/make_trial.h"
+#include "tests/support/temp_dir.h"
+
+namespace rematch::engine {
+namespace {
+
+namespace fs = std::filesystem;
+
+class StudyFolderTest : public ::testing::Test {
+ protected:
+  tests::TempDir workspace_;
+  StudyFolder folder_{workspace_.path()};
+  protocol::Trial trial_ = tests::make_trial();
+};
+
+TEST_F(StudyFolderTest, NumbersAttemptsFromOneAndGivesEachItsTrialDocument) {
+  EXPECT_TRUE(folder_.attempts(trial_.trial_id).empty());
+  const AttemptOnDisk first = folder_.begin_attempt(trial_);
+  const AttemptOnDisk second = folder_.begin_attempt(trial_);
+  EXPECT_EQ(first.attempt, 1);
+  EXPECT_EQ(second.attempt, 2);
+  EXPECT_EQ(protocol::read_trial(protocol::AttemptPaths{second.folder}.trial().string()).trial_id, trial_.trial_id);
+  EXPECT_EQ(folder_.attempts(trial_.trial_id).size(), 2U);
+}
+
+TEST_F(StudyFolderTest, CountsTheTenthAttemptAfterTheNinth) {
+  for (int i = 0; i < 10; ++i) folder_.begin_attempt(trial_);
+  EXPECT_EQ(folder_.begin_attempt(trial_).attempt, 11);
+}
+
+TEST_F(StudyFolderTest, TakesATrialForDoneOnlyOnceOneOfItsAttemptsIsMarked) {
+  const AttemptOnDisk first = folder_.begin_attempt(trial_);
+  EXPECT_FALSE(folder_.is_done(trial_.trial_id));
+  folder_.begin_attempt(trial_);
+  folder_.mark_done(first, trial_.trial_id);
+  EXPECT_TRUE(folder_.is_done(trial_.trial_id));
+}
+
+TEST_F(StudyFolderTest, DoesNotBelieveADoneRecordOfAnotherTrial) {
+  const AttemptOnDisk attempt = folder_.begin_attempt(trial_);
+  folder_.mark_done(attempt, "00000000000000ff");
+  EXPECT_FALSE(folder_.is_done(trial_.trial_id));
+}
+
+TEST_F(StudyFolderTest, IgnoresAnAttemptThatWasBeingPreparedWhenTheControllerDied) {
+  const AttemptOnDisk first = folder_.begin_attempt(trial_);
+  fs::create_directories(first.folder.parent_path() / "attempt-2.new");
+  EXPECT_EQ(folder_.attempts(trial_.trial_id).size(), 1U);
+  EXPECT_EQ(folder_.begin_attempt(trial_).attempt, 2);
+}
+
+TEST_F(StudyFolderTest, CountsTheDoneTrialsOfAPlan) {
+  base::StudyPlan plan;
+  plan.trials = {trial_, trial_};
+  plan.trials[1].trial_id = "00000000000000cc";
+  EXPECT_EQ(folder_.num_done(plan), 0);
+  folder_.mark_done(folder_.begin_attempt(plan.trials[1]), plan.trials[1].trial_id);
+  EXPECT_EQ(folder_.num_done(plan), 1);
+}
+
+}  // namespace
+}  // namespace rematch::engine

@@ -50,7 +50,9 @@ class CommandLine {
     app_.add_option("--trainer", options_.trainer, "The trainer; else REMATCH_TRAINER, rematch-train beside rematch, or on PATH");
     app_.add_flag("-v,--verbose", num_verbose_, "Say more; may be repeated");
     app_.add_flag("-q,--quiet", num_quiet_, "Say less: no progress");
-    app_.add_option("--color", options_.color, "Colours on stderr")->check(CLI::IsMember({"auto", "always", "never"}))->capture_default_str();
+    app_.add_option("--color", options_.color, "Colours on stderr")
+        ->check(CLI::IsMember({"auto", "always", "never"}))
+        ->capture_default_str();
     for (Verb* verb : all_verbs()) add(*verb);
   }
 
@@ -67,7 +69,7 @@ class CommandLine {
  private:
   void add(Verb& verb) {
     CLI::App* command = app_.add_subcommand(verb.name(), verb.summary());
-    command->fallthrough();   // global options may stand behind the verb as well
+    command->fallthrough();  // global options may stand behind the verb as well
     verb.declare(*command);
     command->callback([this, &verb] { chosen_ = &verb; });
   }

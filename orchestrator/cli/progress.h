@@ -1,4 +1,5 @@
-// The progress of a run on stderr: one line that is rewritten on a terminal, one plain line a trial elsewhere, nothing but remarks under -q.
+// The progress of a run on stderr: one line that is rewritten on a terminal, one plain line a trial elsewhere, nothing but remarks under
+// -q.
 #pragma once
 
 #include <iosfwd>

@@ -24,7 +24,9 @@ class RunVerb final : public Verb {
     app.add_option("sweep", sweep_path_, "The sweep file (YAML or JSON)")->required();
     app.add_option("--set", set_options_, "Lay key=value over the file, with a dotted key; may be repeated")->allow_extra_args(false);
     app.add_flag("--dry-run", dry_run_, "Show what would be run, as `plan` does, and start nothing");
-    app.add_option("--launcher", launcher_, "What starts the trials")->check(CLI::IsMember(launch::launcher_names()))->capture_default_str();
+    app.add_option("--launcher", launcher_, "What starts the trials")
+        ->check(CLI::IsMember(launch::launcher_names()))
+        ->capture_default_str();
     app.add_option("-f,--format", format_, "Of the table on stdout")->check(CLI::IsMember(report::format_names()))->capture_default_str();
     app.footer(
         "Examples:\n"

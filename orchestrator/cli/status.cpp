@@ -1,7 +1,7 @@
 // `rematch status`: the studies of the workspace, how far each got, and what is running. Only looks.
+#include <fmt/format.h>
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 #include <ostream>
 
@@ -105,17 +105,14 @@ void print_table(const std::vector<StudyStatus>& statuses, std::ostream& out) {
   for (const StudyStatus& status : statuses) width = std::max(width, status.name.size());
   out << fmt::format("{:<{}}  {:<16}  {:>5}  {:>7}  {:>15}  state\n", "study", width, "id", "done", "planned", "failed attempts");
   for (const StudyStatus& status : statuses)
-    out << fmt::format("{:<{}}  {:<16}  {:>5}  {:>7}  {:>15}  {}\n", status.name, width, status.study_id, status.num_done, status.num_planned,
-                       status.num_failed_attempts ? std::to_string(*status.num_failed_attempts) : "-", state_text(status));
+    out << fmt::format("{:<{}}  {:<16}  {:>5}  {:>7}  {:>15}  {}\n", status.name, width, status.study_id, status.num_done,
+                       status.num_planned, status.num_failed_attempts ? std::to_string(*status.num_failed_attempts) : "-",
+                       state_text(status));
 }
 
 nlohmann::json to_json(const StudyStatus& status) {
-  nlohmann::json document{{"name", status.name},
-                          {"study_id", status.study_id},
-                          {"num_planned", status.num_planned},
-                          {"num_done", status.num_done},
-                          {"num_failed_attempts", nullptr},
-                          {"running", nullptr}};
+  nlohmann::json document{{"name", status.name},         {"study_id", status.study_id},    {"num_planned", status.num_planned},
+                          {"num_done", status.num_done}, {"num_failed_attempts", nullptr}, {"running", nullptr}};
   if (status.num_failed_attempts) document["num_failed_attempts"] = *status.num_failed_attempts;
   if (!status.holder) return document;
   nlohmann::json& running = document["running"] = {{"pid", status.holder->pid}, {"host", status.holder->host}, {"trial", nullptr}};

@@ -14,7 +14,7 @@ class SuperviseVerb final : public Verb {
   std::string summary() const override { return "Supervise the ranks of one attempt; started by the local launcher"; }
 
   void declare(CLI::App& app) override {
-    app.group("");   // in no list of commands
+    app.group("");  // in no list of commands
     app.add_option("trainer", arguments_.trainer, "The trainer's program")->required();
     app.add_option("attempt_folder", arguments_.attempt_folder, "Holds trial.json; receives launch.json")->required();
     app.add_option("attempt", arguments_.attempt, "1-based number of the attempt")->required();

@@ -10,7 +10,7 @@ namespace rematch::cli {
 namespace {
 
 std::string variable(const char* name) {
-  const char* value = std::getenv(name);   // NOLINT(concurrency-mt-unsafe)
+  const char* value = std::getenv(name);  // NOLINT(concurrency-mt-unsafe)
   return value == nullptr ? "" : value;
 }
 

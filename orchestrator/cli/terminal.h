@@ -8,8 +8,8 @@ namespace rematch::cli {
 
 struct TerminalFacts {
   bool is_terminal = false;
-  std::string term;          // TERM
-  bool no_color = false;     // NO_COLOR is set and not empty
+  std::string term;       // TERM
+  bool no_color = false;  // NO_COLOR is set and not empty
   int num_columns = 80;
 };
 

@@ -21,21 +21,22 @@ struct EngineOptions {
 };
 
 enum class EngineEnd {
-  kComplete,         // every trial is done
-  kInterrupted,      // by a signal; run again to go on
-  kControlRefuted,   // the control is not a control: no further trial was started
-  kTrialsLeft,       // some attempts were lost or could not be stored; run again to go on
+  kComplete,        // every trial is done
+  kInterrupted,     // by a signal; run again to go on
+  kControlRefuted,  // the control is not a control: no further trial was started
+  kTrialsLeft,      // some attempts were lost or could not be stored; run again to go on
 };
 
 struct EngineResult {
   EngineEnd end = EngineEnd::kComplete;
-  std::int64_t num_started = 0;    // attempts, in this run
-  std::int64_t num_undone = 0;     // trials
+  std::int64_t num_started = 0;  // attempts, in this run
+  std::int64_t num_undone = 0;   // trials
   base::StudyRows study;
   base::StudyVerdict verdict;
 };
 
-// The error is one of the environment: workspace in use or not writable, database, unknown launcher, an attempt that another supervisor holds.
+// The error is one of the environment: workspace in use or not writable, database, unknown launcher, an attempt that another supervisor
+// holds.
 base::Result<EngineResult> carry_out(const base::StudyPlan& plan, const EngineOptions& options, Listener& listener);
 
 }  // namespace rematch::engine

@@ -13,7 +13,7 @@ namespace rematch::engine {
 
 namespace {
 
-constexpr std::streamoff kTailBytes = 32 * 1024;   // several step lines
+constexpr std::streamoff kTailBytes = 32 * 1024;  // several step lines
 
 std::string read_tail(const std::filesystem::path& path) {
   std::ifstream file(path, std::ios::binary | std::ios::ate);
@@ -31,7 +31,7 @@ std::optional<protocol::StepRecord> as_step(const std::string& line) {
     auto record = protocol::parse_line(line);
     if (auto* step = std::get_if<protocol::StepRecord>(&record)) return std::move(*step);
   } catch (const protocol::DocumentError&) {
-    return std::nullopt;   // a damaged line: collect reports it when the trial has ended
+    return std::nullopt;  // a damaged line: collect reports it when the trial has ended
   }
   return std::nullopt;
 }

@@ -10,8 +10,8 @@
 namespace rematch::engine {
 
 struct RunningSteps {
-  std::int64_t num_steps_completed = 0;                   // by rank 0
-  std::optional<std::int64_t> hot_peak_allocated_bytes;   // largest lifetime peak of any rank; null before a first step
+  std::int64_t num_steps_completed = 0;                  // by rank 0
+  std::optional<std::int64_t> hot_peak_allocated_bytes;  // largest lifetime peak of any rank; null before a first step
 };
 
 RunningSteps read_running_steps(const std::filesystem::path& attempt_folder, const protocol::Trial& trial);

@@ -71,7 +71,8 @@ class TrialRunner::Impl {
       if (error) return;
       ++num_signals_;
       const bool first = num_signals_ == 1;
-      listener_.remarked(first ? "interrupted: ending the trial in flight; once more to end it at once" : "interrupted again: ending at once");
+      listener_.remarked(first ? "interrupted: ending the trial in flight; once more to end it at once"
+                               : "interrupted again: ending at once");
       if (running_) running_->stop(first ? launch::StopKind::kCleanly : launch::StopKind::kNow);
       wait_for_signal();
     });
@@ -91,7 +92,8 @@ TrialRunner::TrialRunner(launch::Launcher& launcher, std::filesystem::path train
     : impl_(std::make_unique<Impl>(launcher, std::move(trainer), listener)) {}
 TrialRunner::~TrialRunner() = default;
 
-base::Result<protocol::LaunchRecord> TrialRunner::run(const TrialPlace& place, const AttemptOnDisk& attempt, const RemainingTime& remaining) {
+base::Result<protocol::LaunchRecord> TrialRunner::run(const TrialPlace& place, const AttemptOnDisk& attempt,
+                                                      const RemainingTime& remaining) {
   return impl_->run(place, attempt, remaining);
 }
 

@@ -1,5 +1,5 @@
-// One attempt from launch to end, with progress while it runs and the user's interrupts: the first ends the attempt cleanly, the second at once.
-// Owned by the engine, one thread. Signals that arrive between two attempts are remembered.
+// One attempt from launch to end, with progress while it runs and the user's interrupts: the first ends the attempt cleanly, the second at
+// once. Owned by the engine, one thread. Signals that arrive between two attempts are remembered.
 #pragma once
 
 #include <filesystem>

@@ -26,7 +26,7 @@ std::string host_name() {
 std::optional<WorkspaceHolder> read_holder(const std::filesystem::path& path) {
   const auto text = protocol::read_whole_file(path);
   const auto document = nlohmann::json::parse(text.value_or(""), nullptr, false);
-  if (!document.is_object()) return std::nullopt;   // its holder has not written itself yet
+  if (!document.is_object()) return std::nullopt;  // its holder has not written itself yet
   return WorkspaceHolder{document.value("pid", std::int64_t{0}), document.value("host", ""), document.value("study", "")};
 }
 
@@ -43,7 +43,8 @@ void write_holder(int descriptor, const std::string& study) {
 base::Result<WorkspaceLock> WorkspaceLock::take(const std::filesystem::path& workspace, const std::string& study) {
   std::error_code error;
   std::filesystem::create_directories(workspace, error);
-  if (error) return base::Error{"cannot create the workspace " + workspace.string() + ": " + error.message() + ". Choose another with --workspace"};
+  if (error)
+    return base::Error{"cannot create the workspace " + workspace.string() + ": " + error.message() + ". Choose another with --workspace"};
   const auto path = protocol::WorkspacePaths{workspace}.lock();
   const int descriptor = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
   if (descriptor < 0) return base::Error{"cannot write in the workspace: " + path.string() + ": " + last_error()};
@@ -54,7 +55,8 @@ base::Result<WorkspaceLock> WorkspaceLock::take(const std::filesystem::path& wor
   }
   if (errno != EWOULDBLOCK) return base::Error{"cannot lock " + path.string() + ": " + last_error()};
   const auto other = read_holder(path);
-  const std::string who = other ? "process " + std::to_string(other->pid) + " on " + other->host + " (study " + other->study + ")" : "another process";
+  const std::string who =
+      other ? "process " + std::to_string(other->pid) + " on " + other->host + " (study " + other->study + ")" : "another process";
   return base::Error{"the workspace " + workspace.string() + " is in use by " + who +
                      ". Wait for it, stop it with SIGINT, or choose another with --workspace"};
 }

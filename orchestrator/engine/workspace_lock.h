@@ -14,7 +14,7 @@ namespace rematch::engine {
 struct WorkspaceHolder {
   std::int64_t pid = 0;
   std::string host;
-  std::string study;   // its folder's name
+  std::string study;  // its folder's name
 };
 
 class WorkspaceLock {

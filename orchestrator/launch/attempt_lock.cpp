@@ -22,7 +22,7 @@ std::optional<AttemptLock> AttemptLock::take_within(const std::filesystem::path&
   for (;;) {
     auto lock = try_take(attempt_folder);
     if (lock || std::chrono::steady_clock::now() >= until) return lock;
-    std::this_thread::sleep_for(std::chrono::milliseconds(10));   // flock has no wait with a deadline
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));  // flock has no wait with a deadline
   }
 }
 

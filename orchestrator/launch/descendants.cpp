@@ -69,7 +69,7 @@ DescendantsEnded end_descendants(std::chrono::milliseconds deadline) {
   DescendantsEnded ended;
   while (has_children()) {
     for (const pid_t child : own_children()) {
-      if (::waitpid(child, nullptr, WNOHANG) == child) continue;   // it had ended by itself
+      if (::waitpid(child, nullptr, WNOHANG) == child) continue;  // it had ended by itself
       ::kill(child, SIGKILL);
       ++ended.num_killed;
       if (!reap_by(child, until)) {

@@ -8,8 +8,8 @@
 namespace rematch::launch {
 
 struct DescendantsEnded {
-  std::int64_t num_killed = 0;   // that were still running
-  bool all_gone = true;          // false: the deadline passed first
+  std::int64_t num_killed = 0;  // that were still running
+  bool all_gone = true;         // false: the deadline passed first
 };
 
 // Kills and reaps children of the calling process until it has none. Only own children are signalled: their ids cannot be reused before

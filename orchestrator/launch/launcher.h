@@ -23,14 +23,14 @@ namespace rematch::launch {
 
 struct LaunchRequest {
   std::filesystem::path trainer;
-  std::filesystem::path attempt_folder;   // holds trial.json
-  std::int64_t attempt = 1;               // 1-based
+  std::filesystem::path attempt_folder;  // holds trial.json
+  std::int64_t attempt = 1;              // 1-based
   protocol::Trial trial;
 };
 
 enum class StopKind {
-  kCleanly,   // SIGTERM, a grace in which ranks may write their last lines, then SIGKILL
-  kNow,       // SIGKILL
+  kCleanly,  // SIGTERM, a grace in which ranks may write their last lines, then SIGKILL
+  kNow,      // SIGKILL
 };
 
 // An attempt on its way. Destroying it before on_end was called gives the attempt up: the launcher ends it on its own.

@@ -86,7 +86,7 @@ class LocalAttempt final : public RunningAttempt {
     supervisor_ = std::move(supervisor).value();
     supervisor_->wait([this](ProcessEnd end) {
       overdue_.cancel();
-      const OnAttemptEnd report = on_end_;   // the callee may drop this attempt
+      const OnAttemptEnd report = on_end_;  // the callee may drop this attempt
       report(read_record(folder_, end));
     });
     end_when_overdue(std::chrono::milliseconds(request.trial.timeout_ms) + kSupervisorGrace);
@@ -98,7 +98,7 @@ class LocalAttempt final : public RunningAttempt {
   void end_when_overdue(std::chrono::milliseconds limit) {
     overdue_.expires_after(limit);
     overdue_.async_wait([this](const boost::system::error_code& error) {
-      if (!error && supervisor_->running()) ::kill(supervisor_->pid(), SIGKILL);   // its ranks die with it
+      if (!error && supervisor_->running()) ::kill(supervisor_->pid(), SIGKILL);  // its ranks die with it
     });
   }
 

@@ -46,7 +46,7 @@ struct PrepareChild {
   pid_t group;
   bool die_with_parent;
   pid_t parent;
-  std::array<int, 3> streams;   // what becomes stdin, stdout, stderr
+  std::array<int, 3> streams;  // what becomes stdin, stdout, stderr
 
   error_code on_exec_setup(v2::posix::default_launcher&, const v2::filesystem::path&, const char* const*) const {
     bool placed = true;
@@ -59,7 +59,7 @@ struct PrepareChild {
     if (!placed || !bind_streams()) return error_code(errno, boost::system::system_category());
     if (die_with_parent) {
       ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-      if (::getppid() != parent) ::_exit(127);   // the parent died before the request took hold
+      if (::getppid() != parent) ::_exit(127);  // the parent died before the request took hold
     }
     sigset_t none;
     ::sigemptyset(&none);
@@ -115,7 +115,7 @@ class BoostChild final : public ChildProcess {
  private:
   enum class State { kRunning, kEnded, kForgotten };
   pid_t pid_;
-  std::shared_ptr<State> state_ = std::make_shared<State>(State::kRunning);   // shared with a completion that is queued
+  std::shared_ptr<State> state_ = std::make_shared<State>(State::kRunning);  // shared with a completion that is queued
   v2::basic_process_handle<Executor> handle_;
 };
 
@@ -141,10 +141,11 @@ base::Result<std::unique_ptr<ChildProcess>> start_process(asio::io_context& cont
   v2::posix::default_launcher launcher;
   launcher.env = environment_pointers.data();
   error_code error;
-  v2::basic_process<Executor> process = launcher(context.get_executor(), error, v2::filesystem::path(spec.program.string()), spec.arguments,
-                                 PrepareChild{spec.placement, spec.group, spec.die_with_parent, ::getpid(), {in, out, err}});
+  v2::basic_process<Executor> process =
+      launcher(context.get_executor(), error, v2::filesystem::path(spec.program.string()), spec.arguments,
+               PrepareChild{spec.placement, spec.group, spec.die_with_parent, ::getpid(), {in, out, err}});
   if (error) {
-    if (launcher.pid > 0) ::waitpid(launcher.pid, nullptr, 0);   // the child that could not become the program
+    if (launcher.pid > 0) ::waitpid(launcher.pid, nullptr, 0);  // the child that could not become the program
     return start_error(spec, error);
   }
   return std::unique_ptr<ChildProcess>(std::make_unique<BoostChild>(std::move(process)));
@@ -162,7 +163,7 @@ base::Result<CapturedOutput> run_captured(const ProcessSpec& spec, std::chrono::
   asio::steady_timer timer(context, deadline);
   CapturedOutput captured;
   bool late = false;
-  int open_ends = 2;   // the process and its stdout
+  int open_ends = 2;  // the process and its stdout
   const auto close_one = [&] {
     if (--open_ends == 0) timer.cancel();
   };
@@ -178,11 +179,10 @@ base::Result<CapturedOutput> run_captured(const ProcessSpec& spec, std::chrono::
     if (error) return;
     late = true;
     if (child.value()->running()) ::kill(-child.value()->pid(), SIGKILL);
-    read_end.close();   // a grandchild that left the group may hold the other end
+    read_end.close();  // a grandchild that left the group may hold the other end
   });
   context.run();
-  if (late)
-    return base::Error{spec.program.string() + " had not ended after " + std::to_string(deadline.count()) + " ms and was killed"};
+  if (late) return base::Error{spec.program.string() + " had not ended after " + std::to_string(deadline.count()) + " ms and was killed"};
   return captured;
 }
 

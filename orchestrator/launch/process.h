@@ -23,22 +23,22 @@ class io_context;
 namespace rematch::launch {
 
 enum class Placement {
-  kSameGroup,    // beside the caller
-  kNewSession,   // out of reach of the terminal
-  kNewGroup,     // leader of a process group of its own
-  kJoinGroup,    // member of ProcessSpec::group
+  kSameGroup,   // beside the caller
+  kNewSession,  // out of reach of the terminal
+  kNewGroup,    // leader of a process group of its own
+  kJoinGroup,   // member of ProcessSpec::group
 };
 
 struct ProcessSpec {
   std::filesystem::path program;
-  std::vector<std::string> arguments;               // without the program's own name
-  std::map<std::string, std::string> environment;   // set on top of the caller's own
-  std::optional<std::filesystem::path> output;      // stdout and stderr are appended to this file
-  std::optional<int> input_descriptor;              // stdin; /dev/null without
-  std::optional<int> output_descriptor;             // stdout, when there is no output file; the caller's own without
+  std::vector<std::string> arguments;              // without the program's own name
+  std::map<std::string, std::string> environment;  // set on top of the caller's own
+  std::optional<std::filesystem::path> output;     // stdout and stderr are appended to this file
+  std::optional<int> input_descriptor;             // stdin; /dev/null without
+  std::optional<int> output_descriptor;            // stdout, when there is no output file; the caller's own without
   Placement placement = Placement::kSameGroup;
   pid_t group = 0;
-  bool die_with_parent = false;                     // SIGKILL when the starting process is gone
+  bool die_with_parent = false;  // SIGKILL when the starting process is gone
 };
 
 struct ProcessEnd {
@@ -51,12 +51,12 @@ using OnProcessEnd = std::function<void(ProcessEnd)>;
 
 class ChildProcess {
  public:
-  virtual ~ChildProcess() = default;   // forgets the child; does not end it
+  virtual ~ChildProcess() = default;  // forgets the child; does not end it
   virtual pid_t pid() const = 0;
   // Calls on_end once, from the io_context, unless this object is gone by then. The child is not reaped before it is waited for: until then
   // its pid, and the group that it leads, stay its own.
   virtual void wait(OnProcessEnd on_end) = 0;
-  virtual bool running() const = 0;    // false once on_end was called
+  virtual bool running() const = 0;  // false once on_end was called
 };
 
 // The error says why the program could not be started.
@@ -64,7 +64,7 @@ base::Result<std::unique_ptr<ChildProcess>> start_process(boost::asio::io_contex
 
 struct CapturedOutput {
   ProcessEnd end;
-  std::string text;   // of stdout
+  std::string text;  // of stdout
 };
 
 // Runs a program to its end and returns what it wrote to stdout; at the deadline it is killed and the error says so.

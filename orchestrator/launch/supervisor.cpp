@@ -141,8 +141,9 @@ class Supervisor {
     stragglers_.async_wait([this, first_done](error_code error) {
       if (error || ending_) return;
       record_.cause_rank = finished_its_work(first_done) ? first_running() : first_done;
-      end_attempt(LaunchEnd::kRankFailed, "rank " + std::to_string(first_done) + " ended with exit code 0, and " + std::to_string(num_running()) +
-                                              " others went on for " + std::to_string(graces_.stragglers.count()) + " ms");
+      end_attempt(LaunchEnd::kRankFailed, "rank " + std::to_string(first_done) + " ended with exit code 0, and " +
+                                              std::to_string(num_running()) + " others went on for " +
+                                              std::to_string(graces_.stragglers.count()) + " ms");
     });
   }
 
@@ -188,7 +189,7 @@ class Supervisor {
     signal_group(SIGKILL);
     escalation_.expires_after(graces_.killed);
     escalation_.async_wait([this](error_code error) {
-      if (!error) context_.stop();   // a rank that SIGKILL cannot end; its exit stays unknown
+      if (!error) context_.stop();  // a rank that SIGKILL cannot end; its exit stays unknown
     });
   }
 
@@ -215,7 +216,7 @@ class Supervisor {
   void watch_signals() {
     signals_.async_wait([this](error_code error, int signal) {
       if (error) return;
-      end_attempt(LaunchEnd::kInterrupted, std::string("the supervisor received ") + ::strsignal(signal));   // NOLINT(concurrency-mt-unsafe)
+      end_attempt(LaunchEnd::kInterrupted, std::string("the supervisor received ") + ::strsignal(signal));  // NOLINT(concurrency-mt-unsafe)
       watch_signals();
     });
   }
@@ -223,7 +224,8 @@ class Supervisor {
   void leave_nothing_behind() {
     const DescendantsEnded ended = end_descendants(graces_.killed);
     record_.strays_ended = ended.num_killed;
-    if (!ended.all_gone) record_.message += (record_.message.empty() ? "" : "; ") + std::string("a process of this attempt survived SIGKILL");
+    if (!ended.all_gone)
+      record_.message += (record_.message.empty() ? "" : "; ") + std::string("a process of this attempt survived SIGKILL");
   }
 
   static bool is_running(const protocol::RankExit& rank) { return rank.pid != 0 && rank.end_mono_ns == 0; }
@@ -238,7 +240,7 @@ class Supervisor {
   asio::io_context context_{1};
   asio::steady_timer deadline_{context_};
   asio::steady_timer stragglers_{context_};
-  asio::steady_timer escalation_{context_};   // SIGTERM, then SIGKILL, then giving up
+  asio::steady_timer escalation_{context_};  // SIGTERM, then SIGKILL, then giving up
   asio::posix::stream_descriptor control_{context_};
   asio::signal_set signals_{context_, SIGTERM, SIGINT, SIGHUP};
   std::array<char, 1> command_{};

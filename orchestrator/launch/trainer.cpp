@@ -33,7 +33,7 @@ std::vector<fs::path> places_to_look() {
   std::error_code error;
   const fs::path self = fs::read_symlink("/proc/self/exe", error);
   if (!error) places.push_back(self.parent_path() / kTrainerName);
-  const char* search_path = std::getenv("PATH");   // NOLINT(concurrency-mt-unsafe)
+  const char* search_path = std::getenv("PATH");  // NOLINT(concurrency-mt-unsafe)
   std::istringstream folders(search_path == nullptr ? "" : search_path);
   for (std::string folder; std::getline(folders, folder, ':');)
     if (!folder.empty()) places.push_back(fs::path(folder) / kTrainerName);
@@ -49,7 +49,7 @@ std::string end_text(const ProcessEnd& end) {
 
 base::Result<fs::path> locate_trainer(const std::optional<fs::path>& given) {
   if (given) return named_trainer("--trainer", *given);
-  if (const char* variable = std::getenv("REMATCH_TRAINER"); variable != nullptr && *variable != '\0')   // NOLINT(concurrency-mt-unsafe)
+  if (const char* variable = std::getenv("REMATCH_TRAINER"); variable != nullptr && *variable != '\0')  // NOLINT(concurrency-mt-unsafe)
     return named_trainer("REMATCH_TRAINER", variable);
   std::string looked_at;
   for (const fs::path& place : places_to_look()) {

@@ -24,9 +24,7 @@ class LauncherContract : public ::testing::TestWithParam<std::string> {
   }
 };
 
-TEST_P(LauncherContract, HasTheNameItIsRegisteredBy) {
-  EXPECT_EQ(launch::make_launcher(GetParam()).value()->name(), GetParam());
-}
+TEST_P(LauncherContract, HasTheNameItIsRegisteredBy) { EXPECT_EQ(launch::make_launcher(GetParam()).value()->name(), GetParam()); }
 
 TEST_P(LauncherContract, ReportsThatAllRanksEndedWell) {
   FakeAttempt attempt("", 3);
@@ -174,9 +172,7 @@ TEST_P(LauncherContract, KnowsWhenNothingOfAnAttemptRuns) {
 INSTANTIATE_TEST_SUITE_P(Registered, LauncherContract, ::testing::ValuesIn(launch::launcher_names()),
                          [](const auto& parameter) { return parameter.param; });
 
-TEST(LauncherTable, HoldsOneLauncherAFileOfItsFolder) {
-  EXPECT_EQ(launch::launcher_names(), std::vector<std::string>{"local"});
-}
+TEST(LauncherTable, HoldsOneLauncherAFileOfItsFolder) { EXPECT_EQ(launch::launcher_names(), std::vector<std::string>{"local"}); }
 
 TEST(LauncherTable, NamesTheKnownLaunchersWhenAskedForAnother) {
   const auto launcher = launch::make_launcher("pigeon");

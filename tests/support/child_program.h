@@ -64,7 +64,7 @@ class ChildProgram {
     ::dup2(::open(out_.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0644), STDOUT_FILENO);
     ::dup2(::open(err_.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0644), STDERR_FILENO);
     std::vector<char*> argv;
-    for (const std::string& word : command) argv.push_back(const_cast<char*>(word.c_str()));   // execv asks for it
+    for (const std::string& word : command) argv.push_back(const_cast<char*>(word.c_str()));  // execv asks for it
     argv.push_back(nullptr);
     ::execv(argv[0], argv.data());
     ::_exit(127);

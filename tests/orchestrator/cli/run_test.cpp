@@ -28,14 +28,15 @@ recompute:
 measure: {blocks: 1, steady_steps: 10, warmup: 2}
 launch: {kind: local, timeout: 20s}
 )";
-constexpr int kNumTrials = 4;   // the control twice, each label once
+constexpr int kNumTrials = 4;  // the control twice, each label once
 
 class Run : public ::testing::Test {
  protected:
   Run() { std::ofstream(folder_.path() / "sweep.yaml") << kSweep; }
 
   std::vector<std::string> command(std::vector<std::string> words) const {
-    std::vector<std::string> all = {REMATCH_BIN_DIR "/rematch", "--workspace", workspace().string(), "--trainer", REMATCH_BIN_DIR "/fake_trainer"};
+    std::vector<std::string> all = {REMATCH_BIN_DIR "/rematch", "--workspace", workspace().string(), "--trainer",
+                                    REMATCH_BIN_DIR "/fake_trainer"};
     all.insert(all.end(), words.begin(), words.end());
     return all;
   }
@@ -103,7 +104,9 @@ TEST_F(Run, GoesOnAfterAFailedTrialAndPlacesItsFailure) {
 }
 
 TEST_F(Run, EndsAHangingRankAtTheDeadlineAndGoesOn) {
-  EXPECT_EQ(run(R"({"rules":[{"arm":"moe","rank":0,"do":"hang","stage":"first_forward"}]})", {"run", sweep().string(), "--set", "launch.timeout=1s"}), 4)
+  EXPECT_EQ(run(R"({"rules":[{"arm":"moe","rank":0,"do":"hang","stage":"first_forward"}]})",
+                {"run", sweep().string(), "--set", "launch.timeout=1s"}),
+            4)
       << err_;
   EXPECT_NE(err_.find("timeout at first_forward, step 0, rank 0"), std::string::npos) << err_;
   EXPECT_EQ(files("done.json").size(), kNumTrials);
@@ -111,7 +114,8 @@ TEST_F(Run, EndsAHangingRankAtTheDeadlineAndGoesOn) {
 
 TEST_F(Run, PlacesEachKindOfDamageAtItsRank) {
   EXPECT_EQ(run(R"({"rules":[{"arm":"moe","rank":1,"do":"signal","signal":11,"stage":"built"},
-                             {"arm":"moe_act","rank":0,"do":"torn","code":1,"stage":"first_grad_sync"}]})"), 4);
+                             {"arm":"moe_act","rank":0,"do":"torn","code":1,"stage":"first_grad_sync"}]})"),
+            4);
   EXPECT_NE(err_.find("crashed at built, rank 1"), std::string::npos) << err_;
   EXPECT_NE(err_.find("bad_exit at first_grad_sync, step 0, rank 0"), std::string::npos) << err_;
 }
@@ -180,6 +184,16 @@ TEST_F(Run, PrintsTheSameTableAfterTheControllerWasKilledAsUndisturbed) {
   fs::remove_all(workspace());
   EXPECT_EQ(run(), 0) << err_;
   EXPECT_EQ(out_, disturbed) << "the fake trainer's step times are fixed, so all columns are equal";
+}
+
+TEST_F(Run, TakesEveryAttemptBackFromItsFolderWhenTheDatabaseIsGone) {
+  EXPECT_EQ(run(), 0) << err_;
+  const std::string table = out_;
+  const auto attempts = files("trial.json");
+  for (const char* name : {"rematch.db", "rematch.db-wal", "rematch.db-shm"}) fs::remove(workspace() / name);
+  EXPECT_EQ(run(), 0) << err_;
+  EXPECT_EQ(out_, table);
+  EXPECT_EQ(files("trial.json"), attempts) << "nothing was started";
 }
 
 TEST_F(Run, RefusesASecondControllerAndNamesTheFirst) {

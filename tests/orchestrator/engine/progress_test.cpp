@@ -49,9 +49,7 @@ TEST(RecordTail, LooksPastALineThatIsStillBeingWrittenAndLinesThatAreNoSteps) {
   EXPECT_EQ(read_running_steps(folder.path(), tests::make_trial(1)).num_steps_completed, 7);
 }
 
-TEST(RemainingTime, SaysNothingBeforeAnythingIsKnown) {
-  EXPECT_EQ(RemainingTime(10).seconds_left(3.0, 0.0), std::nullopt);
-}
+TEST(RemainingTime, SaysNothingBeforeAnythingIsKnown) { EXPECT_EQ(RemainingTime(10).seconds_left(3.0, 0.0), std::nullopt); }
 
 TEST(RemainingTime, ExtrapolatesTheFirstTrialFromItsSteps) {
   EXPECT_DOUBLE_EQ(RemainingTime(3).seconds_left(2.0, 0.5).value(), 2.0 + 2 * 4.0);

@@ -31,7 +31,8 @@ TEST_F(StudyFolderTest, NumbersAttemptsFromOneAndGivesEachItsTrialDocument) {
 }
 
 TEST_F(StudyFolderTest, CountsTheTenthAttemptAfterTheNinth) {
-  for (int i = 0; i < 10; ++i) folder_.begin_attempt(trial_);
+  const fs::path trial_folder = protocol::StudyPaths{workspace_.path()}.trial(trial_.trial_id);
+  for (const std::int64_t attempt : {9, 10}) fs::create_directories(protocol::attempt_paths(trial_folder, attempt).root);
   EXPECT_EQ(folder_.begin_attempt(trial_).attempt, 11);
 }
 

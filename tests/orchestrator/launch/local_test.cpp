@@ -85,7 +85,8 @@ TEST_F(LocalLauncher, ReportsALostAttemptWhenTheSupervisorIsKilledAndItsRanksDie
 }
 
 TEST_F(LocalLauncher, BlamesARankThatLeftEarlyWithZeroWhenTheOthersGoOn) {
-  FakeAttempt attempt(R"({"rules":[{"rank":1,"do":"exit","code":0,"stage":"first_forward"},{"rank":0,"do":"hang","stage":"first_forward"}]})");
+  FakeAttempt attempt(
+      R"({"rules":[{"rank":1,"do":"exit","code":0,"stage":"first_forward"},{"rank":0,"do":"hang","stage":"first_forward"}]})");
   const auto record = run(attempt);
   EXPECT_EQ(record.value().end, LaunchEnd::kRankFailed);
   EXPECT_EQ(record.value().cause_rank, 1);

@@ -16,7 +16,8 @@ bool agrees(const json& rule, const char* key, const T& value) {
 }
 
 bool concerns(const json& rule, const protocol::Trial& trial, std::int64_t rank) {
-  return agrees(rule, "arm", trial.arm) && agrees(rule, "rank", rank) && agrees(rule, "block", trial.block) && agrees(rule, "slot", trial.slot);
+  return agrees(rule, "arm", trial.arm) && agrees(rule, "rank", rank) && agrees(rule, "block", trial.block) &&
+         agrees(rule, "slot", trial.slot);
 }
 
 void take_numbers(Behaviour& behaviour, const json& from) {
@@ -26,8 +27,7 @@ void take_numbers(Behaviour& behaviour, const json& from) {
 }
 
 Misdeed misdeed_of(const json& rule) {
-  static const std::set<std::string> known = {"hang",   "hang_hard", "exit",    "signal", "flood",
-                                              "daemon", "torn",      "garbage", "oom",    "replay"};
+  static const std::set<std::string> known = {"hang", "hang_hard", "exit", "signal", "flood", "daemon", "torn", "garbage", "oom", "replay"};
   Misdeed misdeed;
   misdeed.what = rule.at("do").get<std::string>();
   if (!known.contains(misdeed.what)) throw std::runtime_error("REMATCH_FAKE: unknown \"do\": " + misdeed.what);

@@ -21,7 +21,7 @@ struct Misdeed {
   std::string what;
   std::optional<protocol::Stage> stage;
   std::optional<std::int64_t> step;
-  std::int64_t number = 0;   // code, signal or megabytes
+  std::int64_t number = 0;  // code, signal or megabytes
 };
 
 struct Behaviour {

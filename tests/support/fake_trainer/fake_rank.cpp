@@ -20,7 +20,7 @@ namespace rematch::tests {
 
 namespace {
 
-using namespace protocol;   // NOLINT(google-build-using-namespace): every type here is a record of the protocol
+using namespace protocol;  // NOLINT(google-build-using-namespace): every type here is a record of the protocol
 
 constexpr std::int64_t kMiB = 1 << 20;
 constexpr std::int64_t kParameterBytes = 40 * kMiB;
@@ -38,7 +38,8 @@ std::string bits_of(float value) {
 
 }  // namespace
 
-FakeRank::FakeRank(const std::filesystem::path& attempt_folder, Trial trial, std::int64_t rank, Behaviour behaviour, const Describe& describe)
+FakeRank::FakeRank(const std::filesystem::path& attempt_folder, Trial trial, std::int64_t rank, Behaviour behaviour,
+                   const Describe& describe)
     : folder_(attempt_folder),
       trial_(std::move(trial)),
       rank_(rank),
@@ -58,7 +59,9 @@ int FakeRank::run() {
   for (const Stage stage : {Stage::kSpawned, Stage::kJoined, Stage::kBuilt}) {
     enter(stage);
     if (early_exit_) return *early_exit_;
-    if (stage == Stage::kBuilt) writer_.append(ModelRecord{1'000'000, 2'000'000, 4.0e9, sites_, sites_available_, {{Phase::kBuild, {1000, kParameterBytes, kParameterBytes}}}});
+    if (stage == Stage::kBuilt)
+      writer_.append(
+          ModelRecord{1'000'000, 2'000'000, 4.0e9, sites_, sites_available_, {{Phase::kBuild, {1000, kParameterBytes, kParameterBytes}}}});
     leave();
   }
   first_step();

@@ -15,10 +15,10 @@
 
 namespace {
 
-using namespace rematch;   // NOLINT(google-build-using-namespace): a program of its own
+using namespace rematch;  // NOLINT(google-build-using-namespace): a program of its own
 
 std::string variable(const char* name) {
-  const char* value = std::getenv(name);   // NOLINT(concurrency-mt-unsafe)
+  const char* value = std::getenv(name);  // NOLINT(concurrency-mt-unsafe)
   return value == nullptr ? "" : value;
 }
 

@@ -11,7 +11,7 @@ namespace rematch::train {
 
 class GradientLog {
  public:
-  // Writes <folder>/gradients-NNNNN.jsonl. Throws std::runtime_error when it cannot.
+  // Writes <folder>/gradients-NNNNN.jsonl. Not for meta, where gradients have no bytes. Throws std::runtime_error when it cannot.
   GradientLog(const std::string& folder, int rank);
   // After the last micro-batch's backward, before gradients are reduced.
   void append(std::int64_t step, const nn::ParameterStore& store);

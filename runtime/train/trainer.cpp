@@ -75,7 +75,7 @@ TrainingJob::TrainingJob(const TrainRequest& request, Recorder& recorder)
   const auto& family = models::family_named(trial_.model.family);
   model_ = family.build(trial_.model.fields, {mesh_, store_, policy_});
   build_parameters();
-  if (request.gradient_log_folder) gradient_log_.emplace(*request.gradient_log_folder, mesh_.rank());
+  if (request.gradient_log_folder && !mesh_.device().is_meta()) gradient_log_.emplace(*request.gradient_log_folder, mesh_.rank());
   recorder_.model(model_record(family));
 }
 

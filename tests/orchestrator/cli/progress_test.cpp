@@ -56,7 +56,7 @@ TEST_F(ProgressPrinterTest, PrintsOnePlainLineATrialOutsideOfATerminal) {
 TEST_F(ProgressPrinterTest, RewritesOneLineOnATerminalAndCutsItToTheWidth) {
   ProgressPrinter printer(err_, Terminal{true, false, 40}, Chatter::kNormal);
   printer.trial_progressed(place_, {4, 1'500'000, 130.0});
-  EXPECT_EQ(err_.str(), "\r\x1b[2K3/14 [], block 0, slot 0: step 4 of 8, ho");
+  EXPECT_EQ(err_.str(), "\r\x1b[2K3/14 [], block 0, slot 0: step 4 of 8, ");
 }
 
 TEST_F(ProgressPrinterTest, SaysNothingButRemarksWhenQuiet) {

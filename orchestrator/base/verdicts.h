@@ -29,19 +29,19 @@ struct RankPeak {
   std::int64_t rank = 0;
   std::int64_t allocated_bytes = 0;
   std::int64_t reserved_bytes = 0;
-  std::optional<protocol::Phase> binding_phase;    // where the allocated peak occurred
+  std::optional<protocol::Phase> binding_phase;  // where the allocated peak occurred
 };
 
 // The figures of one attempt. See reports/METRICS.md for each definition.
 struct RunFigures {
-  RankPeak hot;                                    // the rank with the largest allocated peak; the lowest such rank on a tie
+  RankPeak hot;  // the rank with the largest allocated peak; the lowest such rank on a tie
   std::optional<std::int64_t> activation_peak_bytes;
   std::optional<std::int64_t> held_after_forward_bytes;
-  std::int64_t num_steps_completed = 0;            // by every rank
+  std::int64_t num_steps_completed = 0;  // by every rank
   std::int64_t first_steady_step = 0;
-  bool warmup_reached = false;                     // the step times settled in the first half of the run
-  std::optional<double> median_step_time_ns;       // of the steady steps
-  std::optional<double> tflops_per_rank;           // work of a step / median step time / world size
+  bool warmup_reached = false;                // the step times settled in the first half of the run
+  std::optional<double> median_step_time_ns;  // of the steady steps
+  std::optional<double> tflops_per_rank;      // work of a step / median step time / world size
 };
 
 // One attempt of a planned trial.
@@ -51,12 +51,12 @@ struct RunVerdict {
   std::int64_t block = 0;
   std::int64_t slot = 0;
   std::int64_t attempt = 1;
-  Outcome outcome = Outcome::kNotRun;              // kPass, kFail, kInactive, kInvalid, kInterrupted or kLost
+  Outcome outcome = Outcome::kNotRun;  // kPass, kFail, kInactive, kInvalid, kInterrupted or kLost
   std::vector<Shortfall> shortfalls;
   std::optional<Failure> failure;
-  std::string loss_basis;                          // what the losses were compared with; empty when with nothing
-  std::vector<RankPeak> rank_peaks;                // by rank, as far as each got
-  std::optional<RunFigures> figures;               // of a pass only
+  std::string loss_basis;             // what the losses were compared with; empty when with nothing
+  std::vector<RankPeak> rank_peaks;   // by rank, as far as each got
+  std::optional<RunFigures> figures;  // of a pass only
 };
 
 // An arm's figures over its passing runs.
@@ -66,33 +66,33 @@ struct ArmFigures {
   std::int64_t smallest_peak_allocated_bytes = 0;  // of the passing run with the smallest; equal to hot's when repeats agree to the byte
   std::optional<std::int64_t> activation_peak_bytes;
   std::optional<std::int64_t> held_after_forward_bytes;
-  std::optional<double> median_step_time_ns;       // median over runs of the per-run medians
+  std::optional<double> median_step_time_ns;  // median over runs of the per-run medians
   std::optional<double> tflops_per_rank;
 };
 
 // A passing arm against the control, or against the reference when the control does not fit.
 struct Effect {
-  std::string against;                             // the arm
-  bool against_control = true;                     // false: "reference, not control"
+  std::string against;          // the arm
+  bool against_control = true;  // false: "reference, not control"
   std::int64_t peak_delta_bytes = 0;
   std::optional<double> peak_delta_fraction;
   std::optional<std::int64_t> activation_delta_bytes;
   std::optional<double> activation_delta_fraction;
-  std::optional<double> time_delta_fraction;       // ratio - 1
-  bool censored = false;                           // the peak sits where no label can lower it: the saving is "at least"
-  std::optional<std::int64_t> hot_rank_moved_from; // the other arm's hot rank, when it is another
+  std::optional<double> time_delta_fraction;        // ratio - 1
+  bool censored = false;                            // the peak sits where no label can lower it: the saving is "at least"
+  std::optional<std::int64_t> hot_rank_moved_from;  // the other arm's hot rank, when it is another
 };
 
 // A failed arm against the control at the last step that both completed.
 struct FailedComparison {
-  std::optional<std::int64_t> step;                // nullopt: not comparable
+  std::optional<std::int64_t> step;  // nullopt: not comparable
   std::int64_t peak_delta_bytes = 0;
   std::optional<double> peak_delta_fraction;
 };
 
 // The failure occurred elsewhere than the control's.
 struct MovedFailure {
-  Failure from;                                    // the control's
+  Failure from;  // the control's
   Failure to;
   bool got_further = false;
 };
@@ -101,9 +101,9 @@ struct ArmVerdict {
   std::string arm;
   bool is_control = false;
   Outcome outcome = Outcome::kNotRun;
-  std::string reason;                              // why it is inactive, invalid, skipped or no pass
-  std::int64_t num_planned = 0;                    // trials
-  std::int64_t num_judged = 0;                     // trials with a conclusive attempt
+  std::string reason;            // why it is inactive, invalid, skipped or no pass
+  std::int64_t num_planned = 0;  // trials
+  std::int64_t num_judged = 0;   // trials with a conclusive attempt
   std::int64_t num_passed = 0;
   std::optional<protocol::Provenance> provenance;  // of its figures and of the evidence of its failure; of the first judged run that says
   std::optional<ArmFigures> figures;               // pass and borderline only
@@ -126,23 +126,23 @@ enum class Conclusion { kUsable, kCandidateFailed, kNoneMeetsBudget, kControlInv
 int exit_code(Conclusion conclusion);
 
 struct Answer {
-  std::optional<std::string> arm;                  // nullopt: none
-  std::string reason;                              // one sentence
-  std::optional<std::int64_t> margin_bytes;        // budget less the arm's peak allocated; set when there is a budget
-  std::optional<std::string> headroom_arm;         // the first boundary to take if more headroom is wanted
+  std::optional<std::string> arm;            // nullopt: none
+  std::string reason;                        // one sentence
+  std::optional<std::int64_t> margin_bytes;  // budget less the arm's peak allocated; set when there is a budget
+  std::optional<std::string> headroom_arm;   // the first boundary to take if more headroom is wanted
 };
 
 struct StudyVerdict {
-  std::vector<RunVerdict> runs;                    // as the attempts of the study, in their order
-  std::vector<ArmVerdict> arms;                    // as the arms of the plan, in their order
-  std::optional<std::string> reference_arm;        // what effects are given against: the control, else the narrowest passing arm
+  std::vector<RunVerdict> runs;              // as the attempts of the study, in their order
+  std::vector<ArmVerdict> arms;              // as the arms of the plan, in their order
+  std::optional<std::string> reference_arm;  // what effects are given against: the control, else the narrowest passing arm
   std::vector<ControlPair> control_pairs;
-  std::int64_t num_planned = 0;                    // trials
-  std::int64_t num_missing = 0;                    // trials without a conclusive attempt
+  std::int64_t num_planned = 0;  // trials
+  std::int64_t num_missing = 0;  // trials without a conclusive attempt
   Conclusion conclusion = Conclusion::kUsable;
   std::string conclusion_reason;
   Answer answer;
-  std::vector<std::string> notes;                  // moved, hot rank moved, censored, reference, incomplete
+  std::vector<std::string> notes;  // moved, hot rank moved, censored, reference, incomplete
 };
 
 }  // namespace rematch::base

@@ -70,8 +70,10 @@ class IngestVerb final : public Verb {
     Exit exit = Exit::kOk;
     for (const std::filesystem::path& folder : study_folders(workspace)) {
       const base::Result<base::StudyPlan> plan = read_plan(folder);
-      if (plan) ingest_study(database, plan.value(), folder, streams);
-      else exit = complain(plan.error(), streams);
+      if (plan)
+        ingest_study(database, plan.value(), folder, streams);
+      else
+        exit = complain(plan.error(), streams);
     }
     return exit;
   }
@@ -90,7 +92,8 @@ class IngestVerb final : public Verb {
       for (const engine::AttemptOnDisk& attempt : folder.attempts(trial.trial_id)) {
         const base::AttemptRows rows = collect::collect_attempt(attempt.folder, plan.study_id);
         if (rows.trial.trial_id != trial.trial_id) {
-          streams.err << "rematch: " << attempt.folder.string() << " holds the trial.json of trial " << rows.trial.trial_id << "; it is left out\n";
+          streams.err << "rematch: " << attempt.folder.string() << " holds the trial.json of trial " << rows.trial.trial_id
+                      << "; it is left out\n";
           continue;
         }
         database.put_attempt(rows);

@@ -13,7 +13,9 @@ void declare_report_output(CLI::App& app, ReportOutput& output) {
   app.add_option("-f,--format", output.format, "Of the report")->check(CLI::IsMember(report::format_names()))->capture_default_str();
   app.add_flag("--json", output.as_json, "The same as --format json");
   app.add_option("-o,--output", output.file, "File to write; - is stdout")->capture_default_str();
-  app.add_option("--units", output.units, "Of bytes in md; csv and json hold bytes")->check(CLI::IsMember({"GB", "GiB"}))->capture_default_str();
+  app.add_option("--units", output.units, "Of bytes in md; csv and json hold bytes")
+      ->check(CLI::IsMember({"GB", "GiB"}))
+      ->capture_default_str();
 }
 
 Exit write_report(const report::ReportModel& model, const ReportOutput& output, Streams streams) {

@@ -10,8 +10,8 @@ namespace rematch::cli {
 
 struct ReportOutput {
   std::string format = "md";
-  std::string file = "-";      // "-" is stdout
-  std::string units = "GB";    // of bytes in md
+  std::string file = "-";    // "-" is stdout
+  std::string units = "GB";  // of bytes in md
   bool as_json = false;
 };
 

@@ -17,7 +17,8 @@ class ShowVerb final : public Verb {
   std::string summary() const override { return "Show one trial or arm: settings, ranks, phases, stages, failure, replay command"; }
 
   void declare(CLI::App& app) override {
-    app.add_option("trial_or_arm", trial_or_arm_, "An arm by name ('[]' is the control), or a trial by id or the beginning of it")->required();
+    app.add_option("trial_or_arm", trial_or_arm_, "An arm by name ('[]' is the control), or a trial by id or the beginning of it")
+        ->required();
     app.add_option("--study", study_, "Name or id of the study, or the beginning of either; not needed when there is one only");
     declare_report_output(app, output_);
     app.footer(

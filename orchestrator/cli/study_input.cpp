@@ -14,8 +14,10 @@ std::variant<base::StudyRows, Exit> load_study(const std::string& key, const Glo
     return exit;
   };
   if (!std::filesystem::exists(database))
-    return complain("there is no database " + database.string() + "; `rematch run SWEEP` makes one, `rematch ingest` rebuilds one, --workspace names "
-                    "another place", Exit::kEnvironment);
+    return complain("there is no database " + database.string() +
+                        "; `rematch run SWEEP` makes one, `rematch ingest` rebuilds one, --workspace names "
+                        "another place",
+                    Exit::kEnvironment);
   const base::Result<store::Store> opened = store::Store::open(database);
   if (!opened) return complain(opened.error().message, Exit::kEnvironment);
   base::Result<base::StudyRows> study = opened.value().load_study(key);

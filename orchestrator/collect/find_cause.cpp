@@ -39,7 +39,7 @@ FailureKind kind_of_exit(std::int64_t code) {
     case protocol::TrainExit::kBadTrial:
     case protocol::TrainExit::kInternal: return FailureKind::kBadExit;
   }
-  return FailureKind::kBadExit;   // a code that the trainer does not use
+  return FailureKind::kBadExit;  // a code that the trainer does not use
 }
 
 std::optional<Fault> fault_by_record(const base::RankRows& rank) {
@@ -67,8 +67,7 @@ std::optional<Fault> fault_by_exit(const base::RankRows& rank) {
   if (!exit.exit_code) return Fault{&rank, FailureKind::kLaunch, exit.end_mono_ns, "the rank was never started"};
   if (*exit.exit_code != 0)
     return Fault{&rank, kind_of_exit(*exit.exit_code), exit.end_mono_ns, "exit code " + std::to_string(*exit.exit_code)};
-  if (!rank.bye)
-    return Fault{&rank, FailureKind::kBadExit, exit.end_mono_ns, "exit code 0 without its last record line (bye)"};
+  if (!rank.bye) return Fault{&rank, FailureKind::kBadExit, exit.end_mono_ns, "exit code 0 without its last record line (bye)"};
   if (!rank.record_complete)
     return Fault{&rank, FailureKind::kBadExit, exit.end_mono_ns, "exit code 0 with a damaged record: " + joined(rank.record_problems)};
   return std::nullopt;

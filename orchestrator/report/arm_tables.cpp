@@ -18,22 +18,28 @@ using base::Failure;
 struct ArmContext {
   const ArmVerdict* arm;
   const base::StudyPlan* plan;
-  std::optional<double> aa_fraction;   // the largest A/A difference, to be read beside a difference in time
+  std::optional<double> aa_fraction;  // the largest A/A difference, to be read beside a difference in time
 };
 
 using ArmColumn = ColumnOf<ArmContext>;
 
 // A column of something that an arm may lack as a whole.
 template <typename Part, typename Get>
-std::function<Cell(const ArmContext&)> of_part(const std::optional<Part> ArmVerdict::* part, Get get) {
+std::function<Cell(const ArmContext&)> of_part(const std::optional<Part> ArmVerdict::*part, Get get) {
   return [part, get](const ArmContext& context) { return context.arm->*part ? get(*(context.arm->*part)) : Cell{}; };
 }
 template <typename Get>
-auto of_figures(Get get) { return of_part<ArmFigures>(&ArmVerdict::figures, get); }
+auto of_figures(Get get) {
+  return of_part<ArmFigures>(&ArmVerdict::figures, get);
+}
 template <typename Get>
-auto of_effect(Get get) { return of_part<Effect>(&ArmVerdict::effect, get); }
+auto of_effect(Get get) {
+  return of_part<Effect>(&ArmVerdict::effect, get);
+}
 template <typename Get>
-auto of_failure(Get get) { return of_part<Failure>(&ArmVerdict::failure, get); }
+auto of_failure(Get get) {
+  return of_part<Failure>(&ArmVerdict::failure, get);
+}
 
 std::vector<ArmColumn> identity_columns() {
   return {
@@ -76,8 +82,10 @@ std::vector<ArmColumn> effect_columns() {
        of_effect([](const Effect& e) { return e.against_control ? Cell{} : against(e); })},
       {{"peak_delta_bytes", "peak diff"}, of_effect([](const Effect& e) { return Cell{BytesDelta{e.peak_delta_bytes}}; })},
       {{"peak_delta_fraction", "peak diff"}, of_effect([](const Effect& e) { return cell_of<FractionDelta>(e.peak_delta_fraction); })},
-      {{"saving_is", "saving is", Place::kDataOnly}, of_effect([](const Effect& e) { return text_cell(e.censored ? "at least" : "as shown"); })},
-      {{"saving_at_least", "saving is", Place::kTextOnly}, of_effect([](const Effect& e) { return text_cell(e.censored ? "at least" : ""); })},
+      {{"saving_is", "saving is", Place::kDataOnly},
+       of_effect([](const Effect& e) { return text_cell(e.censored ? "at least" : "as shown"); })},
+      {{"saving_at_least", "saving is", Place::kTextOnly},
+       of_effect([](const Effect& e) { return text_cell(e.censored ? "at least" : ""); })},
       {{"activation_delta_bytes", "act. diff", Place::kDataOnly},
        of_effect([](const Effect& e) { return cell_of<BytesDelta>(e.activation_delta_bytes); })},
       {{"activation_delta_fraction", "act. diff"},
@@ -148,8 +156,12 @@ std::vector<ArmColumn> joined(std::vector<std::vector<ArmColumn>> parts) {
 }
 
 std::vector<ArmColumn> all_columns() {
-  return joined({identity_columns(), figure_columns(), effect_columns(), evidence_columns(Place::kDataOnly),
-                 comparison_columns(Place::kDataOnly), {reason_column(Place::kDataOnly)}});
+  return joined({identity_columns(),
+                 figure_columns(),
+                 effect_columns(),
+                 evidence_columns(Place::kDataOnly),
+                 comparison_columns(Place::kDataOnly),
+                 {reason_column(Place::kDataOnly)}});
 }
 
 std::optional<double> largest_aa_fraction(const base::StudyVerdict& verdict) {
@@ -179,8 +191,7 @@ std::vector<Table> arm_tables(const base::StudyRows& study, const base::StudyVer
   for (std::size_t i = 0; i < std::max<std::size_t>(1, provenances.size()); ++i) {
     std::vector<ArmContext> rows;
     for (const ArmVerdict& arm : verdict.arms)
-      if (arm.provenance ? arm.provenance == provenances[i] : i == 0)
-        rows.push_back({&arm, &study.plan, largest_aa_fraction(verdict)});
+      if (arm.provenance ? arm.provenance == provenances[i] : i == 0) rows.push_back({&arm, &study.plan, largest_aa_fraction(verdict)});
     tables.push_back(table_of("arms", "Arms", all_columns(), rows));
     tables.back().in_csv = true;
   }
@@ -189,9 +200,10 @@ std::vector<Table> arm_tables(const base::StudyRows& study, const base::StudyVer
 
 Table failed_arms_table(const base::StudyVerdict& verdict) {
   auto failed = [](const ArmVerdict& arm) { return arm.failure.has_value(); };
-  Table table = table_of("failed_arms", "Failed arms", joined({{kModules}, evidence_columns(Place::kEverywhere), comparison_columns(Place::kEverywhere)}),
+  Table table = table_of("failed_arms", "Failed arms",
+                         joined({{kModules}, evidence_columns(Place::kEverywhere), comparison_columns(Place::kEverywhere)}),
                          contexts_without_plan(verdict, failed));
-  table.place = Place::kTextOnly;   // the main table has these columns as data
+  table.place = Place::kTextOnly;  // the main table has these columns as data
   return table;
 }
 
@@ -207,7 +219,8 @@ Table control_pairs_table(const base::StudyVerdict& verdict) {
   using base::ControlPair;
   const std::vector<ColumnOf<ControlPair>> columns = {
       {{"block", "block"}, [](const ControlPair& pair) { return Cell{Count{pair.block}}; }},
-      {{"time_difference_fraction", "time diff"}, [](const ControlPair& pair) { return Cell{FractionDelta{pair.time_difference_fraction}}; }},
+      {{"time_difference_fraction", "time diff"},
+       [](const ControlPair& pair) { return Cell{FractionDelta{pair.time_difference_fraction}}; }},
   };
   return table_of("control_pairs", "A/A: the later control of a block over the earlier", columns, verdict.control_pairs);
 }

@@ -1,8 +1,8 @@
 #include <algorithm>
 
+#include "orchestrator/base/study_plan.h"
 #include "orchestrator/report/cells.h"
 #include "orchestrator/report/detail_tables.h"
-#include "orchestrator/base/study_plan.h"
 #include "orchestrator/report/report_model.h"
 
 namespace rematch::report {
@@ -115,11 +115,13 @@ const base::ArmRow* find_arm(const base::StudyPlan& plan, const std::string& nam
 
 }  // namespace
 
-base::Result<ReportModel> make_detail_report(const base::StudyRows& study, const base::StudyVerdict& verdict, const std::string& trial_or_arm) {
+base::Result<ReportModel> make_detail_report(const base::StudyRows& study, const base::StudyVerdict& verdict,
+                                             const std::string& trial_or_arm) {
   const std::string in_study = " in study " + study.plan.name;
   const base::ArmRow* arm = find_arm(study.plan, trial_or_arm);
   if (arm != nullptr && arm->status != base::ArmStatus::kPlanned)
-    return base::Error{"arm " + trial_or_arm + in_study + " was not run: it is " + std::string(base::to_string(arm->status)) + ": " + arm->reason};
+    return base::Error{"arm " + trial_or_arm + in_study + " was not run: it is " + std::string(base::to_string(arm->status)) + ": " +
+                       arm->reason};
   const std::vector<std::string> trials = find_trials(study.plan, trial_or_arm);
   if (trial_or_arm.empty() || trials.empty())
     return base::Error{"no arm or trial '" + trial_or_arm + "'" + in_study + "; its arms are: " + known_arms(study.plan)};
@@ -129,7 +131,7 @@ base::Result<ReportModel> make_detail_report(const base::StudyRows& study, const
   ReportModel model;
   model.title = (arm != nullptr ? "Arm " : "Trial ") + trial_or_arm + in_study;
   std::vector<base::RunVerdict> runs;
-  std::optional<std::size_t> shown;   // the last attempt of the first of these trials that has one
+  std::optional<std::size_t> shown;  // the last attempt of the first of these trials that has one
   for (std::size_t i = 0; i < study.attempts.size(); ++i) {
     const AttemptRows& attempt = study.attempts[i];
     if (std::count(trials.begin(), trials.end(), attempt.trial.trial_id) == 0) continue;

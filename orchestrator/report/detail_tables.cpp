@@ -34,7 +34,8 @@ Table ranks_table(const std::vector<RankRows>& ranks, const std::vector<base::Ra
       {{"exit", "exit"}, [](const Row& r) { return exit_cell(r.rank->exit); }},
       {{"record", "record"}, [](const Row& r) { return text_cell(r.rank->record_complete ? "complete" : "not complete"); }},
       {{"steps_completed", "steps"}, [](const Row& r) { return Cell{Count{static_cast<std::int64_t>(r.rank->steps.size())}}; }},
-      {{"num_parameters_local", "parameters"}, [](const Row& r) { return r.rank->model ? Cell{Count{r.rank->model->num_parameters_local}} : Cell{}; }},
+      {{"num_parameters_local", "parameters"},
+       [](const Row& r) { return r.rank->model ? Cell{Count{r.rank->model->num_parameters_local}} : Cell{}; }},
       {{"peak_allocated_bytes", "peak allocated"}, [=](const Row& r) { return measured(r, Bytes{r.peak.allocated_bytes}); }},
       {{"peak_reserved_bytes", "peak reserved"}, [=](const Row& r) { return measured(r, Bytes{r.peak.reserved_bytes}); }},
       {{"binding_phase", "binding phase"}, [](const Row& r) { return name_cell(r.peak.binding_phase); }},
@@ -46,7 +47,7 @@ Table ledger_table(const base::AttemptRows& attempt) {
   struct Row {
     std::int64_t rank;
     protocol::StageRecord entered;
-    std::optional<double> duration_ns;   // nullopt: entered and not left
+    std::optional<double> duration_ns;  // nullopt: entered and not left
   };
   std::vector<Row> rows;
   for (const RankRows& rank : attempt.ranks) {
@@ -73,7 +74,7 @@ Table ledger_table(const base::AttemptRows& attempt) {
 struct PhaseRow {
   std::int64_t rank;
   protocol::Phase phase;
-  protocol::PhasePeak peak;   // largest over steps
+  protocol::PhasePeak peak;  // largest over steps
 };
 
 void fold_phases(const protocol::PhasePeaks& phases, std::map<protocol::Phase, protocol::PhasePeak>& largest) {
@@ -133,7 +134,7 @@ Table labels_table(const base::AttemptRows& attempt) {
     std::string label;
     std::int64_t sites = 0;
     std::int64_t available = 0;
-    std::int64_t replays = 0;   // over all steps and ranks
+    std::int64_t replays = 0;  // over all steps and ranks
   };
   std::map<std::string, Row> by_label;
   for (const RankRows& rank : attempt.ranks) {
@@ -182,8 +183,8 @@ Table messages_table(const base::AttemptRows& attempt) {
 
 std::vector<Table> attempt_tables(const base::AttemptRows& attempt, const RunVerdict& run) {
   std::vector<Table> tables;
-  for (Table& table : std::vector<Table>{ranks_table(attempt.ranks, run.rank_peaks), phases_table(attempt), ledger_table(attempt), labels_table(attempt),
-                                         steps_table(attempt), messages_table(attempt)})
+  for (Table& table : std::vector<Table>{ranks_table(attempt.ranks, run.rank_peaks), phases_table(attempt), ledger_table(attempt),
+                                         labels_table(attempt), steps_table(attempt), messages_table(attempt)})
     if (!table.rows.empty()) tables.push_back(std::move(table));
   if (!tables.empty()) tables.front().in_csv = true;
   return tables;
@@ -204,8 +205,10 @@ Table runs_table(const std::vector<RunVerdict>& runs) {
       {{"hot_rank", "hot rank"}, [](const RunVerdict& r) { return r.figures ? Cell{Count{r.figures->hot.rank}} : Cell{}; }},
       {{"peak_allocated_bytes", "peak allocated"},
        [](const RunVerdict& r) { return r.figures ? Cell{Bytes{r.figures->hot.allocated_bytes}} : Cell{}; }},
-      {{"first_steady_step", "steady from step"}, [](const RunVerdict& r) { return r.figures ? Cell{Count{r.figures->first_steady_step}} : Cell{}; }},
-      {{"step_time_ns", "step time"}, [](const RunVerdict& r) { return r.figures ? cell_of<Nanoseconds>(r.figures->median_step_time_ns) : Cell{}; }},
+      {{"first_steady_step", "steady from step"},
+       [](const RunVerdict& r) { return r.figures ? Cell{Count{r.figures->first_steady_step}} : Cell{}; }},
+      {{"step_time_ns", "step time"},
+       [](const RunVerdict& r) { return r.figures ? cell_of<Nanoseconds>(r.figures->median_step_time_ns) : Cell{}; }},
       {{"loss_basis", "losses equal to"}, [](const RunVerdict& r) { return text_cell(r.loss_basis); }},
       {{"reason", "reason"}, reason},
   };

@@ -21,7 +21,7 @@ struct FormatRegistrar {
   FormatRegistrar(std::string_view name, RenderFunction render);
 };
 
-std::vector<std::string> format_names();   // sorted
+std::vector<std::string> format_names();  // sorted
 // An unknown format is an error that names the known ones.
 base::Result<std::string> render(const ReportModel& model, std::string_view format, ByteUnits units = ByteUnits::kGB);
 

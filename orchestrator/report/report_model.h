@@ -15,31 +15,43 @@
 
 namespace rematch::report {
 
-struct Count { std::int64_t value = 0; };
-struct Bytes { std::int64_t value = 0; };
-struct BytesDelta { std::int64_t value = 0; };       // printed with its sign
-struct Nanoseconds { double value = 0; };            // printed as milliseconds
-struct Teraflops { double value = 0; };              // TFLOP/s
-struct FractionDelta { double value = 0; };          // printed as a signed percentage
+struct Count {
+  std::int64_t value = 0;
+};
+struct Bytes {
+  std::int64_t value = 0;
+};
+struct BytesDelta {
+  std::int64_t value = 0;
+};  // printed with its sign
+struct Nanoseconds {
+  double value = 0;
+};  // printed as milliseconds
+struct Teraflops {
+  double value = 0;
+};  // TFLOP/s
+struct FractionDelta {
+  double value = 0;
+};  // printed as a signed percentage
 // monostate is "not measured": null in json, empty in csv, "-" in md.
 using Cell = std::variant<std::monostate, std::string, Count, Bytes, BytesDelta, Nanoseconds, Teraflops, FractionDelta>;
 
 // Of columns and of whole tables.
-enum class Place { kEverywhere, kDataOnly, kTextOnly };   // data: csv and json; text: md
+enum class Place { kEverywhere, kDataOnly, kTextOnly };  // data: csv and json; text: md
 
 struct Column {
-  std::string key;       // with its unit: "peak_allocated_bytes"
-  std::string title;     // "peak allocated"; a format adds the unit that it prints
+  std::string key;    // with its unit: "peak_allocated_bytes"
+  std::string title;  // "peak allocated"; a format adds the unit that it prints
   Place place = Place::kEverywhere;
 };
 
 struct Table {
-  std::string key;       // "arms"
+  std::string key;  // "arms"
   std::string title;
   std::vector<Column> columns;
-  std::vector<std::vector<Cell>> rows;     // one cell a column
+  std::vector<std::vector<Cell>> rows;  // one cell a column
   Place place = Place::kEverywhere;
-  bool in_csv = false;   // csv is flat: it holds the main tables only
+  bool in_csv = false;  // csv is flat: it holds the main tables only
 };
 
 struct Fact {
@@ -51,7 +63,7 @@ struct Fact {
 struct ReportModel {
   std::string title;
   std::vector<Fact> header;
-  std::vector<Table> tables;               // two provenances never share one
+  std::vector<Table> tables;  // two provenances never share one
   std::vector<Fact> answer;
   std::vector<std::string> notes;
 };
@@ -59,6 +71,7 @@ struct ReportModel {
 ReportModel make_report(const base::StudyRows& study, const base::StudyVerdict& verdict);
 
 // Of one arm by name, or one trial by id or unambiguous prefix.
-base::Result<ReportModel> make_detail_report(const base::StudyRows& study, const base::StudyVerdict& verdict, const std::string& trial_or_arm);
+base::Result<ReportModel> make_detail_report(const base::StudyRows& study, const base::StudyVerdict& verdict,
+                                             const std::string& trial_or_arm);
 
 }  // namespace rematch::report

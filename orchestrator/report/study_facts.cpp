@@ -80,7 +80,8 @@ std::vector<Fact> study_facts(const base::StudyRows& study, const base::StudyVer
 
 std::vector<Fact> answer_facts(const base::StudyRows& study, const base::StudyVerdict& verdict) {
   const base::Answer& answer = verdict.answer;
-  std::vector<Fact> facts = {{"arm", "answer", answer.arm ? text_cell(*answer.arm) : Cell{"none"}}, {"reason", "because", text_cell(answer.reason)}};
+  std::vector<Fact> facts = {{"arm", "answer", answer.arm ? text_cell(*answer.arm) : Cell{"none"}},
+                             {"reason", "because", text_cell(answer.reason)}};
   for (const base::ArmVerdict& arm : verdict.arms) {
     if (arm.arm != answer.arm || !arm.figures) continue;
     facts.push_back({"peak_allocated_bytes", "peak allocated", Bytes{arm.figures->hot.allocated_bytes}});

@@ -43,7 +43,8 @@ Concluded conclude(const base::StudyRows& study, const base::StudyVerdict& verdi
   for (const base::ArmVerdict& arm : verdict.arms)
     if (arm.is_control)
       if (const RunVerdict* run = find_trouble(study, verdict, spoils_control, arm)) {
-        const char* what = run->outcome == Outcome::kInvalid ? "the control is not a control: " : "the control failed otherwise than by memory: ";
+        const char* what =
+            run->outcome == Outcome::kInvalid ? "the control is not a control: " : "the control failed otherwise than by memory: ";
         return {Conclusion::kControlInvalid, what + why(*run)};
       }
   for (const base::ArmVerdict& arm : verdict.arms)
@@ -55,7 +56,8 @@ Concluded conclude(const base::StudyRows& study, const base::StudyVerdict& verdi
   if (is_complete && std::none_of(verdict.arms.begin(), verdict.arms.end(), meets))
     return {Conclusion::kNoneMeetsBudget, study.plan.budget_per_rank_bytes ? "no arm passes within the budget" : "no arm passes"};
   if (is_complete) return {};
-  return {Conclusion::kUsable, "not complete: " + std::to_string(verdict.num_missing) + " of " + std::to_string(verdict.num_planned) + " trials are missing"};
+  return {Conclusion::kUsable,
+          "not complete: " + std::to_string(verdict.num_missing) + " of " + std::to_string(verdict.num_planned) + " trials are missing"};
 }
 
 }  // namespace rematch::rules

@@ -11,7 +11,7 @@ namespace rematch::rules {
 
 struct Concluded {
   base::Conclusion conclusion = base::Conclusion::kUsable;
-  std::string reason;   // empty when usable and complete
+  std::string reason;  // empty when usable and complete
 };
 
 // `verdict` with its runs, arms and counts filled in.

@@ -25,8 +25,8 @@ std::optional<base::Shortfall> control_refuted(const base::AttemptRows& attempt)
   for (const base::RankRows& rank : attempt.ranks) {
     const std::string who = "rank " + std::to_string(rank.rank);
     if (rank.hello && !is_empty_control(rank.hello->resolved_recompute))
-      return base::Shortfall{"control_attested", who + " resolved " + describe(rank.hello->resolved_recompute) +
-                                                     "; a control has selective with [], or null"};
+      return base::Shortfall{"control_attested",
+                             who + " resolved " + describe(rank.hello->resolved_recompute) + "; a control has selective with [], or null"};
     for (const protocol::StepRecord& step : rank.steps)
       for (const auto& [label, num_replays] : step.replays)
         if (num_replays != 0)

@@ -2,7 +2,6 @@
 
 #include <utility>
 
-
 #include "orchestrator/rules/answer.h"
 #include "orchestrator/rules/compare_arms.h"
 #include "orchestrator/rules/conclusion.h"

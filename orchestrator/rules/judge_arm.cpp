@@ -116,11 +116,13 @@ ArmVerdict judge_arm(const base::StudyRows& study, const std::vector<RunVerdict>
   }
   verdict.num_judged = static_cast<std::int64_t>(judged.size());
   verdict.num_passed = static_cast<std::int64_t>(passed.size());
-  if (judged.empty()) decide_without_judged(runs, verdict);
-  else decide_outcome(judged, verdict);
+  if (judged.empty())
+    decide_without_judged(runs, verdict);
+  else
+    decide_outcome(judged, verdict);
   const bool carries_figures = verdict.outcome == Outcome::kPass || verdict.outcome == Outcome::kBorderline;
   if (carries_figures) verdict.figures = figures_of(passed);
-  if (!carries_figures && verdict.outcome != Outcome::kFail) verdict.provenance.reset();   // nothing to say where it comes from
+  if (!carries_figures && verdict.outcome != Outcome::kFail) verdict.provenance.reset();  // nothing to say where it comes from
   return verdict;
 }
 

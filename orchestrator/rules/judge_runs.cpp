@@ -24,8 +24,7 @@ using base::Outcome;
 using base::RunVerdict;
 
 Outcome inconclusive_outcome(const base::Failure& failure) {
-  const bool was_stopped =
-      failure.kind == protocol::FailureKind::kInterrupted || failure.kind == protocol::FailureKind::kPreempted;
+  const bool was_stopped = failure.kind == protocol::FailureKind::kInterrupted || failure.kind == protocol::FailureKind::kPreempted;
   return was_stopped ? Outcome::kInterrupted : Outcome::kLost;
 }
 
@@ -117,7 +116,7 @@ std::vector<RunVerdict> judge_runs(const base::StudyRows& study) {
 }
 
 std::vector<std::size_t> judged_attempts(const base::StudyRows& study, const std::string& arm) {
-  std::map<std::string, std::size_t> last_conclusive;   // by trial
+  std::map<std::string, std::size_t> last_conclusive;  // by trial
   for (std::size_t i = 0; i < study.attempts.size(); ++i)
     if (study.attempts[i].trial.arm == arm && is_conclusive(study.attempts[i])) last_conclusive[study.attempts[i].trial.trial_id] = i;
   std::vector<std::size_t> judged;

@@ -1,4 +1,5 @@
-// Rule: a failed arm may be set against the control at the last step that both completed, "after step k, not a pass", and nowhere else. Pure.
+// Rule: a failed arm may be set against the control at the last step that both completed, "after step k, not a pass", and nowhere else.
+// Pure.
 #pragma once
 
 #include "orchestrator/base/rows.h"

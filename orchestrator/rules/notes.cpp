@@ -15,7 +15,8 @@ std::string place(const base::Failure& failure) {
 
 void note_moved(const ArmVerdict& arm, Notes& notes) {
   if (!arm.moved) return;
-  const char* further = arm.moved->got_further ? " It got further than the control and is no pass." : " It failed no later than the control.";
+  const char* further =
+      arm.moved->got_further ? " It got further than the control and is no pass." : " It failed no later than the control.";
   notes.push_back(arm.arm + ": the failure moved from " + place(arm.moved->from) + " to " + place(arm.moved->to) + "." + further);
 }
 
@@ -35,8 +36,8 @@ void note_repeats(const ArmVerdict& arm, Notes& notes) {
     notes.push_back(arm.arm + ": " + std::to_string(arm.num_passed) + " of " + std::to_string(arm.num_judged) +
                     " repeats pass: it stands at the edge, and its figures are those of the passing repeats.");
   if (arm.figures && arm.figures->smallest_peak_allocated_bytes != arm.figures->hot.allocated_bytes)
-    notes.push_back(arm.arm + ": repeats differ in their peak, from " + std::to_string(arm.figures->smallest_peak_allocated_bytes) + " to " +
-                    std::to_string(arm.figures->hot.allocated_bytes) + " bytes; the largest is shown.");
+    notes.push_back(arm.arm + ": repeats differ in their peak, from " + std::to_string(arm.figures->smallest_peak_allocated_bytes) +
+                    " to " + std::to_string(arm.figures->hot.allocated_bytes) + " bytes; the largest is shown.");
 }
 
 void note_unsettled(const base::StudyVerdict& verdict, const ArmVerdict& arm, Notes& notes) {
@@ -44,8 +45,9 @@ void note_unsettled(const base::StudyVerdict& verdict, const ArmVerdict& arm, No
   for (const base::RunVerdict& run : verdict.runs)
     if (run.arm == arm.arm && run.figures && !run.figures->warmup_reached) ++num_unsettled;
   if (num_unsettled > 0)
-    notes.push_back(arm.arm + ": in " + std::to_string(num_unsettled) + " of " + std::to_string(arm.num_passed) +
-                    " runs the step times had not settled in the first half (warm-up not_reached): run more steps for a step time to rely on.");
+    notes.push_back(
+        arm.arm + ": in " + std::to_string(num_unsettled) + " of " + std::to_string(arm.num_passed) +
+        " runs the step times had not settled in the first half (warm-up not_reached): run more steps for a step time to rely on.");
 }
 
 }  // namespace
@@ -57,7 +59,8 @@ std::vector<std::string> make_notes(const base::StudyVerdict& verdict) {
                     " trials are missing. Run it again to go on.");
   for (const ArmVerdict& arm : verdict.arms)
     if (arm.arm == verdict.reference_arm && !arm.is_control)
-      notes.push_back("No control passed: differences are set against " + arm.arm + ", the narrowest passing arm (reference, not control).");
+      notes.push_back("No control passed: differences are set against " + arm.arm +
+                      ", the narrowest passing arm (reference, not control).");
   for (const ArmVerdict& arm : verdict.arms) {
     note_repeats(arm, notes);
     note_effect(arm, notes);

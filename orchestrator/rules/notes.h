@@ -1,5 +1,5 @@
-// What a reader must know beside the table, one sentence each: missing trials, reference, moved failures, moved hot ranks, censored savings,
-// borderline arms, repeats that differ, runs that had not settled. Pure.
+// What a reader must know beside the table, one sentence each: missing trials, reference, moved failures, moved hot ranks, censored
+// savings, borderline arms, repeats that differ, runs that had not settled. Pure.
 #pragma once
 
 #include <string>

@@ -64,8 +64,8 @@ void check_steady_steps(const base::AttemptRows& attempt, Shortfalls& found) {
   const std::int64_t warmup = first_step_after_warmup(attempt);
   const std::int64_t num_steady = std::max<std::int64_t>(0, num_steps_completed(attempt) - warmup);
   if (num_steady >= attempt.trial.measure.steady_steps) return;
-  found.push_back({"steady_steps", std::to_string(num_steady) + " steps were completed after " + std::to_string(warmup) +
-                                       " of warm-up, " + std::to_string(attempt.trial.measure.steady_steps) + " are wanted"});
+  found.push_back({"steady_steps", std::to_string(num_steady) + " steps were completed after " + std::to_string(warmup) + " of warm-up, " +
+                                       std::to_string(attempt.trial.measure.steady_steps) + " are wanted"});
 }
 
 }  // namespace

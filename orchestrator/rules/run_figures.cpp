@@ -37,8 +37,10 @@ base::RunFigures run_figures(const base::AttemptRows& attempt) {
   const stats::WarmupEnd warmup = stats::find_warmup_end(times, first_step_after_warmup(attempt));
   figures.first_steady_step = warmup.first_steady_step;
   figures.warmup_reached = warmup.reached;
-  if (warmup.first_steady_step < figures.num_steps_completed) times.erase(times.begin(), times.begin() + warmup.first_steady_step);
-  else times.clear();
+  if (warmup.first_steady_step < figures.num_steps_completed)
+    times.erase(times.begin(), times.begin() + warmup.first_steady_step);
+  else
+    times.clear();
   figures.median_step_time_ns = stats::median(times);
   figures.tflops_per_rank = tflops_per_rank(attempt, figures.median_step_time_ns);
   return figures;

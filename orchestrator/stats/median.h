@@ -6,6 +6,6 @@
 
 namespace rematch::stats {
 
-std::optional<double> median(std::vector<double> samples);   // nullopt of none
+std::optional<double> median(std::vector<double> samples);  // nullopt of none
 
 }  // namespace rematch::stats

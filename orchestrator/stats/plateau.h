@@ -8,7 +8,7 @@ namespace rematch::stats {
 
 struct Plateau {
   bool reached = false;
-  std::int64_t growth_bytes = 0;     // in the last third of the steps
+  std::int64_t growth_bytes = 0;  // in the last third of the steps
   std::int64_t allowed_bytes = 0;
 };
 

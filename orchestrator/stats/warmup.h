@@ -8,8 +8,8 @@
 namespace rematch::stats {
 
 struct WarmupEnd {
-  std::int64_t first_steady_step = 0;    // 0-based index into the step times
-  bool reached = false;                  // false: the minimum lies past half of the run, or too few steps are left to look
+  std::int64_t first_steady_step = 0;  // 0-based index into the step times
+  bool reached = false;                // false: the minimum lies past half of the run, or too few steps are left to look
 };
 
 inline constexpr std::int64_t kFewestStepsKept = 10;

@@ -29,7 +29,8 @@ void insert_phases(Database& database, const Key& key, const std::string& source
   for (const auto& [phase, peak] : peaks) insert_row(database, "phase", key, PhaseRow{source, step, phase, peak});
 }
 
-void insert_counts(Database& database, const Key& key, const std::string& count_of, std::int64_t step, const protocol::LabelCounts& counts) {
+void insert_counts(Database& database, const Key& key, const std::string& count_of, std::int64_t step,
+                   const protocol::LabelCounts& counts) {
   for (const auto& [label, num] : counts) insert_row(database, "label_count", key, LabelCountRow{count_of, step, label, num});
 }
 

@@ -43,8 +43,8 @@ std::vector<ValueRow> select_values(Database& database, const std::string& table
     conditions.push_back(name + " = ?");
     values.push_back(value);
   }
-  return database.query("SELECT " + joined(columns, ", ") + " FROM " + table + " WHERE " + joined(conditions, " AND ") + " ORDER BY " + order_by,
-                        values);
+  return database.query(
+      "SELECT " + joined(columns, ", ") + " FROM " + table + " WHERE " + joined(conditions, " AND ") + " ORDER BY " + order_by, values);
 }
 
 }  // namespace rematch::store

@@ -79,7 +79,7 @@ class ColumnReader {
 // The columns that say which row it is, with their values.
 using Key = std::vector<std::pair<std::string, Value>>;
 
-enum class OnConflict { kFail, kUpdate };   // kUpdate: a row with this key gets the new values
+enum class OnConflict { kFail, kUpdate };  // kUpdate: a row with this key gets the new values
 
 void insert_values(Database& database, const std::string& table, const Key& key, const ColumnWriter& columns, OnConflict on_conflict);
 std::vector<ValueRow> select_values(Database& database, const std::string& table, const std::vector<std::string>& columns, const Key& where,

@@ -1,6 +1,5 @@
 #include "orchestrator/store/migrations.h"
 
-
 #include "orchestrator/store/store.h"
 
 namespace rematch::store {
@@ -21,7 +20,7 @@ void migrate(Database& database, const std::filesystem::path& path, const std::v
   for (const Migration& migration : migrations) {
     if (migration.version <= found) continue;
     Transaction transaction(database);
-    if (schema_version(database) >= migration.version) continue;   // another process was first
+    if (schema_version(database) >= migration.version) continue;  // another process was first
     database.execute_script(migration.sql);
     database.execute_script("PRAGMA user_version = " + std::to_string(migration.version));
     transaction.commit();

@@ -16,7 +16,7 @@ struct Migration {
   std::string sql;
 };
 
-std::vector<Migration> embedded_migrations();   // ascending from 1, without gaps
+std::vector<Migration> embedded_migrations();  // ascending from 1, without gaps
 
 std::int64_t schema_version(Database& database);
 

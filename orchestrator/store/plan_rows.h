@@ -10,6 +10,6 @@ namespace rematch::store {
 
 // What is no longer planned goes, with its attempts; what still is keeps them.
 void upsert_plan(Database& database, const base::StudyPlan& plan);
-base::StudyPlan select_plan(Database& database, const std::string& study_id);   // study_id must be there
+base::StudyPlan select_plan(Database& database, const std::string& study_id);  // study_id must be there
 
 }  // namespace rematch::store

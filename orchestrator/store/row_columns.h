@@ -14,14 +14,14 @@ template <typename R, typename Row>
 concept RowOf = std::same_as<std::remove_const_t<R>, Row>;
 
 struct PhaseRow {
-  std::string source;              // model | step | oom
+  std::string source;  // model | step | oom
   std::int64_t step = -1;
   protocol::Phase phase = protocol::Phase::kOther;
   protocol::PhasePeak peak;
 };
 
 struct LabelCountRow {
-  std::string count_of;            // sites | sites_available | replays
+  std::string count_of;  // sites | sites_available | replays
   std::int64_t step = -1;
   std::string label;
   std::int64_t num = 0;

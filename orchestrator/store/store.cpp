@@ -28,7 +28,8 @@ base::Result<StudySummary> pick_study(const std::vector<StudySummary>& studies, 
   std::vector<StudySummary> matching;
   std::copy_if(studies.begin(), studies.end(), std::back_inserter(matching), is_exact);
   if (matching.empty())
-    std::copy_if(studies.begin(), studies.end(), std::back_inserter(matching), [&](const auto& study) { return starts_with_key(study, key); });
+    std::copy_if(studies.begin(), studies.end(), std::back_inserter(matching),
+                 [&](const auto& study) { return starts_with_key(study, key); });
   if (matching.size() == 1) return matching.front();
   if (matching.empty() && studies.empty()) return base::Error{"the workspace has no study yet: start one with `rematch run SWEEP`"};
   const std::string wanted = key.empty() ? "no study was named" : "'" + key + "' was asked for";
@@ -76,7 +77,7 @@ void Store::put_verdicts(const std::string& study_id, const base::StudyVerdict& 
 
 void Store::clear() {
   Transaction transaction(*database_);
-  database_->run("DELETE FROM study");   // all else goes with it
+  database_->run("DELETE FROM study");  // all else goes with it
   transaction.commit();
 }
 

@@ -47,7 +47,7 @@ class Store {
   // Removes every row; ingest's first step.
   void clear();
 
-  std::vector<StudySummary> studies() const;      // by name, then id
+  std::vector<StudySummary> studies() const;  // by name, then id
   // By name, id or unambiguous prefix of either; an empty key means the only study there is.
   base::Result<base::StudyRows> load_study(const std::string& key) const;
 

@@ -12,7 +12,8 @@ namespace {
 template <typename T>
 const T& get_as(const Value& value, const char* wanted) {
   const T* held = std::get_if<T>(&value);
-  if (held == nullptr) throw StoreError(std::string("the database holds something else where ") + wanted + " was wanted; rebuild it with `rematch ingest`");
+  if (held == nullptr)
+    throw StoreError(std::string("the database holds something else where ") + wanted + " was wanted; rebuild it with `rematch ingest`");
   return *held;
 }
 
@@ -39,7 +40,9 @@ Value to_value(protocol::FailureKind kind) { return name_value(protocol::to_stri
 Value to_value(protocol::Provenance provenance) { return name_value(protocol::to_string(provenance)); }
 Value to_value(protocol::TrainExit exit_code) { return static_cast<std::int64_t>(exit_code); }
 Value to_value(const protocol::RecomputeSpec& recompute) { return protocol::to_json(recompute).dump(); }
-Value to_value(const std::vector<std::string>& texts) { return nlohmann::json(texts).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace); }
+Value to_value(const std::vector<std::string>& texts) {
+  return nlohmann::json(texts).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
 Value to_value(const std::vector<std::int64_t>& numbers) { return nlohmann::json(numbers).dump(); }
 
 void from_value(const Value& value, std::int64_t& number) { number = get_as<std::int64_t>(value, "an integer"); }

@@ -36,7 +36,8 @@ void insert_run(Database& database, const std::string& study_id, const base::Run
   ColumnWriter columns;
   columns("outcome", std::string(to_string(run.outcome)));
   std::string reason = run.failure ? run.failure->message : "";
-  for (const base::Shortfall& shortfall : run.shortfalls) reason += (reason.empty() ? "" : "; ") + shortfall.rule + ": " + shortfall.message;
+  for (const base::Shortfall& shortfall : run.shortfalls)
+    reason += (reason.empty() ? "" : "; ") + shortfall.rule + ": " + shortfall.message;
   columns("reason", reason);
   if (run.figures) figure_columns(columns, *run.figures);
   const std::string subject = run.trial_id + "/" + std::to_string(run.attempt);

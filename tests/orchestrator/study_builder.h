@@ -23,7 +23,7 @@ struct RunShape {
   std::int64_t forward_peak_bytes = 900 * kMegabyte;
   std::int64_t backward_peak_bytes = 1000 * kMegabyte;
   std::int64_t optimizer_peak_bytes = 700 * kMegabyte;
-  std::int64_t second_rank_extra_bytes = -50 * kMegabyte;   // of rank 1, in every phase
+  std::int64_t second_rank_extra_bytes = -50 * kMegabyte;  // of rank 1, in every phase
   std::int64_t step_time_ns = 10'000'000;
   std::int64_t num_steps = 20;
 };
@@ -56,21 +56,25 @@ inline std::vector<protocol::StageRecord> ledger_up_to(protocol::Stage last) {
   return ledger;
 }
 
-inline protocol::StepRecord make_step(const RunShape& shape, const protocol::RecomputeSpec& recompute, std::int64_t rank, std::int64_t step) {
+inline protocol::StepRecord make_step(const RunShape& shape, const protocol::RecomputeSpec& recompute, std::int64_t rank,
+                                      std::int64_t step) {
   using protocol::Phase;
   const std::int64_t extra = rank == 1 ? shape.second_rank_extra_bytes : 0;
   protocol::StepRecord record;
   record.step = step;
   record.start_mono_ns = 1'000'000 + step * shape.step_time_ns;
-  record.step_time_ns = shape.step_time_ns + (step == 0 ? 5'000'000 : 1000 * (step % 3));   // the first step is slow
+  record.step_time_ns = shape.step_time_ns + (step == 0 ? 5'000'000 : 1000 * (step % 3));  // the first step is slow
   record.loss = 2.0 - 0.01 * static_cast<double>(step);
   record.loss_bits = loss_bits_of(rank, step);
   record.grad_norm = 1.5;
-  auto peak = [&](std::int64_t bytes) { return protocol::PhasePeak{shape.step_time_ns / 4, bytes + extra, bytes + extra + 100 * kMegabyte}; };
+  auto peak = [&](std::int64_t bytes) {
+    return protocol::PhasePeak{shape.step_time_ns / 4, bytes + extra, bytes + extra + 100 * kMegabyte};
+  };
   record.phases = {{Phase::kForward, peak(shape.forward_peak_bytes)},
                    {Phase::kBackward, peak(shape.backward_peak_bytes)},
                    {Phase::kOptimizer, peak(shape.optimizer_peak_bytes)}};
-  record.lifetime_peak_allocated_bytes = std::max({shape.forward_peak_bytes, shape.backward_peak_bytes, shape.optimizer_peak_bytes}) + extra;
+  record.lifetime_peak_allocated_bytes =
+      std::max({shape.forward_peak_bytes, shape.backward_peak_bytes, shape.optimizer_peak_bytes}) + extra;
   record.lifetime_peak_reserved_bytes = record.lifetime_peak_allocated_bytes + 100 * kMegabyte;
   record.end_allocated_bytes = 500 * kMegabyte;
   record.end_reserved_bytes = 600 * kMegabyte;

@@ -21,7 +21,7 @@ struct Unit {
   const char* name;
 };
 struct UnitSystem {
-  std::array<Unit, 4> units;   // largest first
+  std::array<Unit, 4> units;  // largest first
 };
 
 const UnitSystem& unit_system(ByteUnits units) {
@@ -34,12 +34,12 @@ const UnitSystem& unit_system(ByteUnits units) {
   return kDecimal;
 }
 
-// Three decimals of the largest unit of which there is at least 0.1; small models would read 0.001 GB otherwise.
+// Three decimals of the largest unit of which there is at least one: small models would read 0.001 GB otherwise.
 enum class Sign { kWhenNegative, kAlways };
 std::string bytes_text(std::int64_t value, ByteUnits units, Sign sign) {
   const UnitSystem& system = unit_system(units);
   const double magnitude = std::abs(static_cast<double>(value));
-  auto fits = [&](const Unit& unit) { return magnitude >= unit.bytes / 10; };
+  auto fits = [&](const Unit& unit) { return magnitude >= unit.bytes; };
   const auto unit = std::find_if(system.units.begin(), system.units.end() - 1, fits);
   const bool is_whole = unit->bytes == 1;
   const char* format = sign == Sign::kAlways ? (is_whole ? "%+.0f" : "%+.3f") : (is_whole ? "%.0f" : "%.3f");
@@ -62,9 +62,12 @@ struct CellText {
 std::string escaped(const std::string& text) {
   std::string safe;
   for (char c : text) {
-    if (c == '|') safe += "\\|";
-    else if (c == '\n' || c == '\r' || c == '\t') safe += ' ';
-    else safe += c;
+    if (c == '|')
+      safe += "\\|";
+    else if (c == '\n' || c == '\r' || c == '\t')
+      safe += ' ';
+    else
+      safe += c;
   }
   return safe;
 }
@@ -73,13 +76,14 @@ std::string cell_text(const Cell& cell, ByteUnits units) { return escaped(std::v
 
 // Columns on a terminal, not bytes: UTF-8 continuation bytes take no place.
 std::size_t width_of(const std::string& text) {
-  return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
+  return static_cast<std::size_t>(
+      std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
 }
 
 enum class Side { kLeft, kRight };
 
 struct TextColumn {
-  std::vector<std::string> lines;   // the title, then a cell a row
+  std::vector<std::string> lines;  // the title, then a cell a row
   std::size_t width = 3;
   Side side = Side::kLeft;
 };

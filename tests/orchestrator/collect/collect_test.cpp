@@ -221,8 +221,8 @@ TEST_F(Collect, CallsAnAttemptWithoutLaunchRecordLost) {
 
 TEST_F(Collect, KeepsTheSupervisorsWordForInterruptedLostAndFailedLaunches) {
   const std::vector<std::pair<LaunchEnd, FailureKind>> cases = {{LaunchEnd::kInterrupted, FailureKind::kInterrupted},
-                                                               {LaunchEnd::kControllerLost, FailureKind::kLost},
-                                                               {LaunchEnd::kLaunchFailed, FailureKind::kLaunch}};
+                                                                {LaunchEnd::kControllerLost, FailureKind::kLost},
+                                                                {LaunchEnd::kLaunchFailed, FailureKind::kLaunch}};
   for (const auto& [end, kind] : cases) {
     tests::StudyBuilder builder("ends");
     AttemptRows attempt = builder.run("[]");

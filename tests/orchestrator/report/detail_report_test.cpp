@@ -23,7 +23,7 @@ TEST(DetailReport, ShowsEveryRunOfAnArmAndTheRanksPhasesAndStagesOfItsFirst) {
   const ReportModel model = detail(tests::clean_study().rows(), "moe_act").value();
   EXPECT_EQ(find_table(model, "runs")->rows.size(), 2U);
   EXPECT_EQ(find_table(model, "ranks")->rows.size(), 2U);
-  EXPECT_EQ(find_table(model, "phases")->rows.size(), 2U * 4);   // build, forward, backward, optimizer
+  EXPECT_EQ(find_table(model, "phases")->rows.size(), 2U * 4);  // build, forward, backward, optimizer
   EXPECT_EQ(find_table(model, "stages")->rows.size(), 2U * protocol::kAllStages.size());
   EXPECT_EQ(find_table(model, "steps")->rows.size(), 2U * 20);
 }
@@ -41,7 +41,8 @@ TEST(DetailReport, FindsATrialByThePrefixOfItsId) {
 }
 
 TEST(DetailReport, NamesTheArmsWhenThereIsNoSuchOne) {
-  EXPECT_NE(detail(tests::clean_study().rows(), "mlp").error().message.find("its arms are: [], core_attn, moe_act, gdn_norm_out"), std::string::npos);
+  EXPECT_NE(detail(tests::clean_study().rows(), "mlp").error().message.find("its arms are: [], core_attn, moe_act, gdn_norm_out"),
+            std::string::npos);
   EXPECT_FALSE(detail(tests::clean_study().rows(), ""));
 }
 

@@ -1,4 +1,5 @@
-// Reports of studies made in code against reports/golden. After a meant change, REMATCH_UPDATE_GOLDEN=1 writes the files anew; read the diff.
+// Reports of studies made in code against reports/golden. After a meant change, REMATCH_UPDATE_GOLDEN=1 writes the files anew; read the
+// diff.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -136,7 +137,8 @@ TEST(Json, IsAnObjectWithASchemaVersionAndNullForWhatWasNotMeasured) {
   EXPECT_EQ(rows[2]["modules"], "moe_act");
   EXPECT_EQ(rows[2]["peak_allocated_bytes"], 880 * tests::kMegabyte);
   EXPECT_EQ(rows[3]["outcome"], "inactive");
-  for (const char* key : {"peak_allocated_bytes", "step_time_ns", "time_delta_fraction", "aa_time_difference_fraction"}) EXPECT_TRUE(rows[3][key].is_null()) << key;
+  for (const char* key : {"peak_allocated_bytes", "step_time_ns", "time_delta_fraction", "aa_time_difference_fraction"})
+    EXPECT_TRUE(rows[3][key].is_null()) << key;
 }
 
 TEST(Report, NeverPutsTwoProvenancesInOneTable) {

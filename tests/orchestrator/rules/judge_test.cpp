@@ -27,7 +27,8 @@ const base::ArmVerdict& arm_of(const base::StudyVerdict& verdict, const std::str
 }
 
 bool has_note(const base::StudyVerdict& verdict, const std::string& part) {
-  return std::any_of(verdict.notes.begin(), verdict.notes.end(), [&](const std::string& note) { return note.find(part) != std::string::npos; });
+  return std::any_of(verdict.notes.begin(), verdict.notes.end(),
+                     [&](const std::string& note) { return note.find(part) != std::string::npos; });
 }
 
 // A study of the control and moe_act, all run, with one run of moe_act changed by the test.
@@ -91,13 +92,16 @@ TEST(Judge, DoesNotPassARunWithAnIncompleteRecord) {
 
 TEST(Judge, DoesNotPassARunInWhichARankNeverLeftOptimizerInit) {
   const auto verdict = judge_with_changed_candidate([](base::AttemptRows& run) {
-    std::erase_if(run.ranks[1].stages, [](const auto& s) { return s.stage == Stage::kOptimizerInit && s.event == protocol::StageEvent::kLeave; });
+    std::erase_if(run.ranks[1].stages,
+                  [](const auto& s) { return s.stage == Stage::kOptimizerInit && s.event == protocol::StageEvent::kLeave; });
   });
   EXPECT_EQ(only_rule(verdict), "optimizer_init");
 }
 
 TEST(Judge, DoesNotPassARunWithTooFewSteadySteps) {
-  const auto enough = judge_with_changed_candidate([](base::AttemptRows& run) { for (auto& rank : run.ranks) rank.steps.resize(12); });
+  const auto enough = judge_with_changed_candidate([](base::AttemptRows& run) {
+    for (auto& rank : run.ranks) rank.steps.resize(12);
+  });
   EXPECT_EQ(enough.runs.back().outcome, Outcome::kPass);
   const auto short_of_one = judge_with_changed_candidate([](base::AttemptRows& run) { run.ranks[1].steps.resize(11); });
   EXPECT_EQ(only_rule(short_of_one), "steady_steps");
@@ -124,9 +128,8 @@ TEST(Judge, DoesNotPassASkippedStep) {
 }
 
 TEST(Judge, DoesNotPassAPeakThatStillGrows) {
-  const auto verdict = judge_with_changed_candidate([](base::AttemptRows& run) {
-    run.ranks[0].steps.back().lifetime_peak_allocated_bytes += 100 * kMegabyte;
-  });
+  const auto verdict = judge_with_changed_candidate(
+      [](base::AttemptRows& run) { run.ranks[0].steps.back().lifetime_peak_allocated_bytes += 100 * kMegabyte; });
   EXPECT_EQ(only_rule(verdict), "peak_plateau");
 }
 
@@ -184,7 +187,9 @@ TEST(Judge, RefutesAControlThatReplayedSomething) {
 }
 
 TEST(Judge, CallsAnArmInactiveWhenItsLabelWrappedNothingOrWasNeverReplayed) {
-  const auto unwrapped = judge_with_changed_candidate([](base::AttemptRows& run) { for (auto& rank : run.ranks) rank.model->sites.clear(); });
+  const auto unwrapped = judge_with_changed_candidate([](base::AttemptRows& run) {
+    for (auto& rank : run.ranks) rank.model->sites.clear();
+  });
   EXPECT_EQ(arm_of(unwrapped, "moe_act").outcome, Outcome::kInactive);
   EXPECT_FALSE(arm_of(unwrapped, "moe_act").figures);
   EXPECT_EQ(arm_of(unwrapped, "moe_act").reason, "moe_act wrapped no region on any rank");

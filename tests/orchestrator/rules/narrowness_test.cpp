@@ -8,7 +8,9 @@
 namespace rematch::rules {
 namespace {
 
-protocol::RecomputeSpec selective(const std::vector<std::string>& labels) { return {"selective", labels, std::nullopt, std::nullopt, "24bad8e6"}; }
+protocol::RecomputeSpec selective(const std::vector<std::string>& labels) {
+  return {"selective", labels, std::nullopt, std::nullopt, "24bad8e6"};
+}
 protocol::RecomputeSpec full(const std::string& method) { return {"full", std::nullopt, method, 1, "24bad8e6"}; }
 
 TEST(Narrowness, OrdersSettingsByTheirWidestLabelThenTheNextThenTheirNumber) {
@@ -24,7 +26,7 @@ TEST(Narrowness, OrdersSettingsByTheirWidestLabelThenTheNextThenTheirNumber) {
       selective({"mla_up_proj", "mlp"}),
       selective({"moe"}),
       selective({"moe", "layernorm"}),
-      selective({"mhc"}),   // a label of another revision: nothing is known of it
+      selective({"mhc"}),  // a label of another revision: nothing is known of it
       full("block"),
       full("uniform"),
   };

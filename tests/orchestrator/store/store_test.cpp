@@ -161,7 +161,8 @@ TEST_F(StoreTest, HoldsThePeaksOfEveryRankStepAndPhase) {
   Store store = open();
   put(store, tests::clean_study().rows());
   Database database(path_);
-  const auto rows = database.query("SELECT count(*), max(peak_allocated_bytes) FROM peaks WHERE arm = 'moe_act' AND rank = 1 AND phase = 'backward'");
+  const auto rows =
+      database.query("SELECT count(*), max(peak_allocated_bytes) FROM peaks WHERE arm = 'moe_act' AND rank = 1 AND phase = 'backward'");
   EXPECT_EQ(std::get<std::int64_t>(rows[0][0]), 2 * 20);
   EXPECT_EQ(std::get<std::int64_t>(rows[0][1]), 830 * tests::kMegabyte);
 }

@@ -37,7 +37,7 @@ if(LibTorch_FOUND AND NOT TARGET LibTorch::cpu)
   get_filename_component(LibTorch_LIBRARY_DIR ${LibTorch_CPU_LIBRARY} DIRECTORY)
   get_filename_component(_site ${LibTorch_LIBRARY_DIR}/../.. ABSOLUTE)
   file(GLOB _nvidia_library_dirs ${_site}/nvidia/*/lib)
-  add_library(LibTorch::cpu INTERFACE IMPORTED)
+  add_library(LibTorch::cpu INTERFACE IMPORTED GLOBAL)
   target_include_directories(LibTorch::cpu SYSTEM INTERFACE ${LibTorch_INCLUDE_DIR}
                                                            ${LibTorch_INCLUDE_DIR}/torch/csrc/api/include)
   target_link_libraries(LibTorch::cpu INTERFACE ${LibTorch_CPU_LIBRARY} ${LibTorch_C10_LIBRARY})
@@ -50,7 +50,7 @@ if(LibTorch_FOUND AND NOT TARGET LibTorch::cpu)
   find_library(LibTorch_CUDA_LIBRARY torch_cuda HINTS ${LibTorch_LIBRARY_DIR} NO_DEFAULT_PATH)
   find_library(LibTorch_C10_CUDA_LIBRARY c10_cuda HINTS ${LibTorch_LIBRARY_DIR} NO_DEFAULT_PATH)
   if(LibTorch_CUDA_LIBRARY AND LibTorch_C10_CUDA_LIBRARY)
-    add_library(LibTorch::cuda INTERFACE IMPORTED)
+    add_library(LibTorch::cuda INTERFACE IMPORTED GLOBAL)
     target_link_libraries(LibTorch::cuda INTERFACE LibTorch::cpu -Wl,--no-as-needed ${LibTorch_CUDA_LIBRARY} -Wl,--as-needed
                                                    ${LibTorch_C10_CUDA_LIBRARY})
     # Where the full set of CUDA libraries is not installed, the program still links; it needs them to run.

@@ -62,6 +62,8 @@ base::Failure place_failure(const base::RankRows& rank, const std::string& launc
 
 Progress progress_of(const base::RankRows& rank) {
   Progress progress;
+  progress.answered = std::any_of(rank.errors.begin(), rank.errors.end(),
+                                  [](const protocol::ErrorRecord& error) { return error.kind == protocol::FailureKind::kInterrupted; });
   progress.num_steps_completed = static_cast<std::int64_t>(rank.steps.size());
   if (auto stage = innermost_stage(rank)) progress.stage = stage->stage;
   if (!rank.stages.empty()) progress.last_record_mono_ns = rank.stages.back().mono_ns;

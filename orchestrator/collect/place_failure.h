@@ -13,6 +13,7 @@ base::Failure place_failure(const base::RankRows& rank, const std::string& launc
 
 // Order of progress: a rank with less stands earlier. The last record's time counts only between equals.
 struct Progress {
+  bool answered = false;  // wrote its last lines when it was told to end: it was alive, and waited for a rank that was not
   std::int64_t num_steps_completed = 0;
   protocol::Stage stage = protocol::Stage::kSpawned;
   std::int64_t last_record_mono_ns = 0;

@@ -211,6 +211,23 @@ TEST_F(Collect, BlamesATimeoutByStageAndThenByTheOldestRecord) {
   EXPECT_EQ(collected(attempt).failure->rank, 0);
 }
 
+TEST_F(Collect, BlamesATimeoutOnTheRankThatDidNotAnswerWhenItWasToldToEnd) {
+  AttemptRows attempt = clean();
+  attempt.launch.end = LaunchEnd::kTimeout;
+  for (RankRows& rank : attempt.ranks) {
+    stop_in(rank, Stage::kSteady, 5);
+    rank.exit.ended_by_supervisor = true;
+  }
+  // Both completed as many steps; rank 0's last step ended first, but rank 0 still lived to say where it waited.
+  end_by(attempt.ranks[0], 15, std::nullopt, 5000);
+  attempt.ranks[0].errors = {error_of(FailureKind::kInterrupted, 4000)};
+  end_by(attempt.ranks[1], std::nullopt, SIGKILL, 5000);
+  attempt.ranks[1].steps.back().start_mono_ns += 500;
+  const AttemptRows rows = collected(attempt);
+  EXPECT_EQ(rows.failure->kind, FailureKind::kTimeout);
+  EXPECT_EQ(rows.failure->rank, 1);
+}
+
 TEST_F(Collect, CallsAnAttemptWithoutLaunchRecordLost) {
   collected(clean());
   std::filesystem::remove(protocol::AttemptPaths{folder_}.launch());

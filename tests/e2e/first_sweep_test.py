@@ -18,6 +18,12 @@ PHASES = {"forward", "backward", "grad_sync", "optimizer"}
 RUN = ["run", "sweeps/first.yaml", "--set", "measure.blocks=1"]
 
 
+def validator(kind):
+    path = ROOT / "schemas/json" / f"{kind}.schema.json"
+    schema = json.loads(path.read_text())
+    return jsonschema.Draft202012Validator(schema, resolver=jsonschema.RefResolver(base_uri=path.as_uri(), referrer=schema))
+
+
 class FirstSweep(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
@@ -87,7 +93,7 @@ class FirstSweep(unittest.TestCase):
     def test_every_document_says_what_its_schema_wants(self):
         kinds = {"trial.json": "trial", "launch.json": "launch", "done.json": "done", "rank-*.jsonl": "rank-record"}
         for pattern, kind in kinds.items():
-            check = jsonschema.Draft202012Validator(json.loads((ROOT / "schemas/json" / f"{kind}.schema.json").read_text()))
+            check = validator(kind)
             paths = self.workspace.files(pattern)
             self.assertGreaterEqual(len(paths), len(ARMS) + 1, pattern)
             for path in paths:
@@ -96,8 +102,7 @@ class FirstSweep(unittest.TestCase):
 
     def test_the_study_document_says_what_its_schema_wants(self):
         (path,) = self.workspace.root.glob("studies/*/study.json")
-        schema = json.loads((ROOT / "schemas/json/study.schema.json").read_text())
-        jsonschema.Draft202012Validator(schema).validate(json.loads(path.read_text()))
+        validator("study").validate(json.loads(path.read_text()))
 
     def test_the_report_comes_in_every_format(self):
         self.assertGreaterEqual(self.workspace.report("json")["schema_version"], 1)

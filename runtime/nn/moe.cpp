@@ -1,5 +1,7 @@
 #include "runtime/nn/moe.h"
 
+#include <ATen/ATen.h>
+
 #include "runtime/base/scope.h"
 #include "runtime/nn/dispatch.h"
 #include "runtime/nn/grouped_linear.h"

@@ -1,11 +1,13 @@
 """scripts/gpu_check on the CPU: the same steps as on a GPU machine, so that nothing but the device is new there."""
+import importlib.machinery
+import importlib.util
 import json
 import pathlib
 import subprocess
 import tempfile
 import unittest
 
-from workspace import BIN, ROOT
+from workspace import BIN, ROOT, Workspace
 
 
 def dry_run(trainer, out, limit_s):
@@ -27,6 +29,17 @@ class GpuCheck(unittest.TestCase):
         for run in figures["runs"]:
             self.assertGreater(run["peak_allocated_bytes"], 0)
             self.assertGreater(run["median_step_time_ns"], 0)
+
+    def test_its_model_is_that_of_the_first_sweep(self):
+        script = str(ROOT / "scripts/gpu_check")
+        loader = importlib.machinery.SourceFileLoader("gpu_check", script)
+        gpu_check = importlib.util.module_from_spec(importlib.util.spec_from_loader("gpu_check", loader))
+        loader.exec_module(gpu_check)
+        planned = Workspace(self).rematch("plan", "--json", "sweeps/first.yaml")
+        trial = json.loads(planned.stdout)["study"]["trials"][0]
+        self.assertEqual(trial["model"]["overridden"], sorted(gpu_check.TINY))
+        self.assertEqual({name: trial["model"]["fields"][name] for name in gpu_check.TINY}, gpu_check.TINY)
+        self.assertEqual(trial["training"]["seq_length"], gpu_check.SEQ_LENGTH)
 
     def test_a_missing_trainer_is_said_and_nothing_is_written(self):
         with tempfile.TemporaryDirectory() as folder:

@@ -44,11 +44,10 @@ class Capacity(unittest.TestCase):
     def test_a_candidate_that_got_further_is_moved_and_not_passed(self):
         furthest = dict(self.workspace.rows("SELECT arm, max(coalesce(step, 0)) FROM failures GROUP BY arm"))
         further = [arm for arm, step in furthest.items() if step > furthest["[]"]]
+        self.assertTrue(further, f"no candidate got further than the control: {furthest}")
         for arm in further:
             self.assertEqual(self.outcomes[arm], "fail")
-        places = dict(self.workspace.rows("SELECT arm, stage || coalesce(step, '') FROM failures"))
-        if len(set(places.values())) > 1:
-            self.assertIn("moved", self.workspace.report("md"))
+        self.assertIn("moved", self.workspace.report("md"))
 
     def test_passing_arms_are_set_against_a_reference_that_is_not_the_control(self):
         self.assertIn("reference, not control", self.workspace.report("md"))

@@ -1,8 +1,12 @@
 #include "orchestrator/rules/answer.h"
 
+#include <algorithm>
+#include <cmath>
 #include <limits>
+#include <optional>
 
 #include "orchestrator/rules/conclusion.h"
+#include "orchestrator/rules/narrowness.h"
 
 namespace rematch::rules {
 
@@ -12,13 +16,33 @@ using base::ArmVerdict;
 
 double step_time(const ArmVerdict& arm) { return arm.figures->median_step_time_ns.value_or(std::numeric_limits<double>::infinity()); }
 
-template <typename Wanted>
-const ArmVerdict* quickest(const std::vector<ArmVerdict>& arms, Wanted wanted) {
-  const ArmVerdict* best = nullptr;
-  for (const ArmVerdict& arm : arms)
-    if (wanted(arm) && (best == nullptr || step_time(arm) < step_time(*best))) best = &arm;
-  return best;
+// Step times up to this one are not told apart from the quickest.
+double longest_equal_time(double quickest, const std::vector<base::ControlPair>& control_pairs) {
+  if (control_pairs.empty()) return std::numeric_limits<double>::infinity();
+  double noise = 0;
+  for (const auto& pair : control_pairs) noise = std::max(noise, std::abs(pair.time_difference_fraction));
+  return quickest * (1 + noise);
 }
+
+struct Choice {
+  const std::vector<base::ArmRow>& rows;  // in the order of `arms`
+  const std::vector<ArmVerdict>& arms;
+  const std::vector<base::ControlPair>& control_pairs;
+
+  template <typename Wanted>
+  const ArmVerdict* cheapest(Wanted wanted) const {
+    double quickest = std::numeric_limits<double>::infinity();
+    for (const ArmVerdict& arm : arms)
+      if (wanted(arm)) quickest = std::min(quickest, step_time(arm));
+    const double limit = longest_equal_time(quickest, control_pairs);
+    std::optional<std::size_t> best;
+    for (std::size_t i = 0; i < arms.size(); ++i) {
+      if (!wanted(arms[i]) || step_time(arms[i]) > limit) continue;
+      if (!best || width_of(rows[i].recompute) < width_of(rows[*best].recompute)) best = i;
+    }
+    return best ? &arms[*best] : nullptr;
+  }
+};
 
 base::Answer answer_with(const base::StudyPlan& plan, const ArmVerdict& arm, std::string reason) {
   base::Answer answer;
@@ -30,8 +54,10 @@ base::Answer answer_with(const base::StudyPlan& plan, const ArmVerdict& arm, std
 
 }  // namespace
 
-base::Answer find_answer(const base::StudyRows& study, const std::vector<ArmVerdict>& arms) {
+base::Answer find_answer(const base::StudyRows& study, const std::vector<ArmVerdict>& arms,
+                         const std::vector<base::ControlPair>& control_pairs) {
   const base::StudyPlan& plan = study.plan;
+  const Choice choice{plan.arms, arms, control_pairs};
   const std::string scope = plan.budget_per_rank_bytes ? "meets the budget on every rank" : "passes on every rank";
   for (const ArmVerdict& control : arms) {
     if (!control.is_control || !meets_budget(plan, control)) continue;
@@ -39,12 +65,12 @@ base::Answer find_answer(const base::StudyRows& study, const std::vector<ArmVerd
     auto lowers_peak = [&](const ArmVerdict& arm) {
       return arm.outcome == base::Outcome::kPass && arm.effect && arm.effect->peak_delta_bytes < 0;
     };
-    if (const ArmVerdict* boundary = quickest(arms, lowers_peak)) answer.headroom_arm = boundary->arm;
+    if (const ArmVerdict* boundary = choice.cheapest(lowers_peak)) answer.headroom_arm = boundary->arm;
     return answer;
   }
   auto meets = [&](const ArmVerdict& arm) { return meets_budget(plan, arm); };
-  if (const ArmVerdict* best = quickest(arms, meets))
-    return answer_with(plan, *best, "of the settings that fit, the one with the least median step time: it " + scope);
+  if (const ArmVerdict* best = choice.cheapest(meets))
+    return answer_with(plan, *best, "of the settings that fit, the narrowest of those that the noise does not set apart from the quickest: it " + scope);
   base::Answer none;
   none.reason = plan.budget_per_rank_bytes ? "no measured setting passes within the budget" : "no measured setting passes";
   return none;

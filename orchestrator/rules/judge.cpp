@@ -26,7 +26,7 @@ base::StudyVerdict judge_study(const base::StudyRows& study) {
   Concluded concluded = conclude(study, verdict);
   verdict.conclusion = concluded.conclusion;
   verdict.conclusion_reason = std::move(concluded.reason);
-  verdict.answer = find_answer(study, verdict.arms);
+  verdict.answer = find_answer(study, verdict.arms, verdict.control_pairs);
   if (verdict.num_missing > 0) verdict.answer.reason += " (so far: the study is not complete)";
   verdict.notes = make_notes(verdict);
   return verdict;

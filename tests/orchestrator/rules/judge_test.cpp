@@ -226,6 +226,35 @@ TEST(Judge, SaysWhenTheHotRankMoved) {
   EXPECT_TRUE(has_note(verdict, "moe_act: the hot rank moved from 0 to 1"));
 }
 
+// Controls 2 % apart; the candidates' peaks are below the control's, so one of them is the arm to take for headroom.
+std::string headroom_arm(std::int64_t narrow_step_time_ns, std::int64_t wide_step_time_ns) {
+  constexpr std::int64_t kLowerPeak = 800 * kMegabyte;
+  StudyBuilder builder("noise");
+  builder.add_arm({"moe_act"});
+  builder.add_arm({"moe"});
+  for (int block = 0; block < 2; ++block) {
+    builder.run("[]");
+    builder.run("[]", {.step_time_ns = 10'200'000});
+  }
+  builder.run_all("moe_act", {.forward_peak_bytes = kLowerPeak, .backward_peak_bytes = kLowerPeak, .step_time_ns = narrow_step_time_ns});
+  builder.run_all("moe", {.forward_peak_bytes = kLowerPeak, .backward_peak_bytes = kLowerPeak, .step_time_ns = wide_step_time_ns});
+  return judge_study(builder.rows()).answer.headroom_arm.value_or("none");
+}
+
+TEST(Judge, TakesTheNarrowerArmWhenTheNoiseDoesNotTellThemApart) {
+  EXPECT_EQ(headroom_arm(10'500'000, 10'400'000), "moe_act");
+  EXPECT_EQ(headroom_arm(11'500'000, 10'400'000), "moe");
+}
+
+TEST(Judge, TakesTheNarrowestPassingArmWhenNoControlTellsTheNoise) {
+  StudyBuilder builder = capacity_study();
+  for (base::AttemptRows& attempt : builder.rows().attempts)
+    if (attempt.trial.arm == "moe")
+      for (base::RankRows& rank : attempt.ranks)
+        for (protocol::StepRecord& step : rank.steps) step.step_time_ns *= 3;
+  EXPECT_EQ(judge_study(builder.rows()).answer.arm, "moe");
+}
+
 TEST(Judge, SetsPassingArmsAgainstTheNarrowestOneWhenTheControlDoesNotFit) {
   const base::StudyVerdict verdict = judge_study(capacity_study().rows());
   EXPECT_EQ(arm_of(verdict, "[]").outcome, Outcome::kFail);

@@ -1,5 +1,6 @@
 // The two recompute mechanisms on small functions: what is dropped, when it comes back, and what does not move.
 #include <ATen/ATen.h>
+#include <ATen/core/grad_mode.h>
 #include <gtest/gtest.h>
 #include <torch/csrc/autograd/autograd.h>
 

@@ -4,6 +4,7 @@
 #include <ATen/Parallel.h>
 #include <c10/util/Exception.h>
 
+#include <unistd.h>
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
@@ -11,7 +12,6 @@
 #include <stdexcept>
 #include <thread>
 #include <torch/csrc/distributed/c10d/Store.hpp>
-#include <unistd.h>
 
 #include "probes/device/device_memory.h"
 #include "probes/host/build_id.h"
@@ -54,9 +54,9 @@ void require(bool holds, const std::string& message) {
 
 // What the controller checks before a launch, checked again: a trial may be run by hand.
 void check_trial(const protocol::Trial& trial, const RankEnvironment& environment) {
-  require(trial.parallel.world_size == environment.world_size,
-          "parallel.world_size is " + std::to_string(trial.parallel.world_size) + ", but WORLD_SIZE is " +
-              std::to_string(environment.world_size) + ": start as many ranks as the trial wants");
+  require(trial.parallel.world_size == environment.world_size, "parallel.world_size is " + std::to_string(trial.parallel.world_size) +
+                                                                   ", but WORLD_SIZE is " + std::to_string(environment.world_size) +
+                                                                   ": start as many ranks as the trial wants");
   const auto problems = protocol::parallel_problems(trial.parallel);
   require(problems.empty(), problems.empty() ? "" : "parallel: " + problems.front());
   const protocol::ParallelDims dims(trial.parallel);
@@ -69,10 +69,12 @@ void check_trial(const protocol::Trial& trial, const RankEnvironment& environmen
               std::to_string(trial.training.global_batch_size));
   require(trial.training.bf16, "training.bf16: this trainer has bf16 parameters only");
   require(trial.backend.attention == "fused", "backend.attention: this trainer has fused, found '" + trial.backend.attention + "'");
-  require(trial.optimizer.use_distributed_optimizer && !trial.optimizer.grad_reduce_in_fp32 && !trial.optimizer.use_precision_aware_optimizer,
-          "optimizer: this trainer has use_distributed_optimizer: true, grad_reduce_in_fp32: false, use_precision_aware_optimizer: false");
-  require(trial.trainer_build_id.empty() || trial.trainer_build_id == probes::build_id(),
-          "trainer_build_id: the trial wants build " + trial.trainer_build_id + ", this is " + probes::build_id() + "; plan the sweep again");
+  require(
+      trial.optimizer.use_distributed_optimizer && !trial.optimizer.grad_reduce_in_fp32 && !trial.optimizer.use_precision_aware_optimizer,
+      "optimizer: this trainer has use_distributed_optimizer: true, grad_reduce_in_fp32: false, use_precision_aware_optimizer: false");
+  require(
+      trial.trainer_build_id.empty() || trial.trainer_build_id == probes::build_id(),
+      "trainer_build_id: the trial wants build " + trial.trainer_build_id + ", this is " + probes::build_id() + "; plan the sweep again");
 }
 
 std::unique_ptr<probes::DeviceMemory> make_memory(const protocol::Trial& trial, const RankEnvironment& environment) {
@@ -134,9 +136,9 @@ void train_rank(const protocol::Trial& trial, const RankEnvironment& environment
   const bool needs_store = trial.backend.device != "meta" && (environment.world_size > 1 || trial.backend.device == "cuda");
   if (needs_store)
     store = comm::meet({environment.master_addr, environment.master_port, environment.rank, environment.world_size, timeout});
-  const mesh::Mesh mesh(trial.parallel,
-                        {.backend = comm_backend_of(trial), .rank = environment.rank, .device = device_of(trial, environment), .timeout = timeout},
-                        store);
+  const mesh::Mesh mesh(
+      trial.parallel,
+      {.backend = comm_backend_of(trial), .rank = environment.rank, .device = device_of(trial, environment), .timeout = timeout}, store);
   recorder.leave(Stage::kJoined);
   const auto steps = train::train({trial, resolved, mesh, memory, gradient_log_folder}, recorder);
   mesh.world().barrier();  // nobody leaves while a peer still talks
@@ -188,8 +190,7 @@ TrainExit run_trial(const protocol::Trial& trial, const std::filesystem::path& f
   recorder.enter(Stage::kSpawned);
   watch_signals(recorder);
   recorder.leave(Stage::kSpawned);
-  const auto exit_code =
-      guarded(recorder, [&] { train_rank(trial, environment, resolved, *memory, recorder, gradient_log_folder); });
+  const auto exit_code = guarded(recorder, [&] { train_rank(trial, environment, resolved, *memory, recorder, gradient_log_folder); });
   // Not by return: a communication thread may wait for a peer that is gone.
   std::fflush(nullptr);
   ::_exit(static_cast<int>(exit_code));

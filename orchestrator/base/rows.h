@@ -16,35 +16,35 @@ namespace rematch::base {
 
 enum class ArmStatus {
   kPlanned,
-  kInactive,   // the label has no region in this model
-  kInvalid,    // a compatibility rule refuses it
-  kSkipped,    // the strategy left it out
+  kInactive,  // the label has no region in this model
+  kInvalid,   // a compatibility rule refuses it
+  kSkipped,   // the strategy left it out
 };
 
 struct ArmRow {
-  std::string arm;                        // "[]", "moe_act", ...
+  std::string arm;  // "[]", "moe_act", ...
   std::string group_id;
   bool is_control = false;
   protocol::RecomputeSpec recompute;
   ArmStatus status = ArmStatus::kPlanned;
-  std::string reason;                     // why it is not planned; empty when it is
-  std::vector<std::string> rule_ids;      // of an invalid arm
-  protocol::LabelCounts expected_sites;   // label -> regions, from the describe document
+  std::string reason;                    // why it is not planned; empty when it is
+  std::vector<std::string> rule_ids;     // of an invalid arm
+  protocol::LabelCounts expected_sites;  // label -> regions, from the describe document
 };
 
 // What a sweep file became. study.json holds it; the database's study, arm and trial tables are made from it.
 struct StudyPlan {
-  std::string study_id;                   // 16 hex digits: hash of the name and the group ids
+  std::string study_id;  // 16 hex digits: hash of the name and the group ids
   std::string name;
-  std::string sweep_path;                 // as given by the user
-  std::string sweep_text;                 // the file, whole
+  std::string sweep_path;  // as given by the user
+  std::string sweep_text;  // the file, whole
   std::string trainer_build_id;
-  std::uint64_t order_seed = 0;           // of the shuffles inside blocks
+  std::uint64_t order_seed = 0;  // of the shuffles inside blocks
   std::int64_t num_blocks = 0;
-  double smallest_effect = 0.02;          // fraction
+  double smallest_effect = 0.02;  // fraction
   std::optional<std::int64_t> budget_per_rank_bytes;
-  std::vector<ArmRow> arms;               // control first, then in the sweep's order
-  std::vector<protocol::Trial> trials;    // in the order in which they run
+  std::vector<ArmRow> arms;             // control first, then in the sweep's order
+  std::vector<protocol::Trial> trials;  // in the order in which they run
 };
 
 // One rank of one attempt: its record file and its exit.
@@ -58,7 +58,7 @@ struct RankRows {
   std::vector<protocol::ErrorRecord> errors;
   std::optional<protocol::ByeRecord> bye;
   protocol::RankExit exit;
-  bool record_complete = false;           // bye was read, no torn tail, no bad line
+  bool record_complete = false;              // bye was read, no torn tail, no bad line
   std::vector<std::string> record_problems;  // torn tail, bad lines, missing file
 };
 
@@ -68,9 +68,9 @@ struct Failure {
   protocol::Stage stage = protocol::Stage::kSpawned;
   std::optional<std::int64_t> step;
   std::optional<protocol::Phase> phase;
-  std::int64_t rank = 0;                  // the cause; ranks that fell after it are victims
+  std::int64_t rank = 0;  // the cause; ranks that fell after it are victims
   std::string host;
-  std::optional<std::int64_t> requested_bytes;   // the four are set for oom
+  std::optional<std::int64_t> requested_bytes;  // the four are set for oom
   std::optional<std::int64_t> allocated_bytes;
   std::optional<std::int64_t> reserved_bytes;
   std::optional<std::int64_t> capacity_bytes;
@@ -83,7 +83,7 @@ struct AttemptRows {
   std::string study_id;
   std::int64_t attempt = 1;
   protocol::LaunchRecord launch;
-  std::vector<RankRows> ranks;            // one a rank, by rank
+  std::vector<RankRows> ranks;  // one a rank, by rank
   std::optional<Failure> failure;
 };
 

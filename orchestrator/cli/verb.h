@@ -21,20 +21,20 @@ enum class Exit : int {
   kInternal = 1,
   kUsage = 2,
   kSweepInvalid = 3,
-  kCandidateFailed = 4,     // in an unexpected way: an out-of-memory candidate is expected
+  kCandidateFailed = 4,  // in an unexpected way: an out-of-memory candidate is expected
   kNoneMeetsBudget = 5,
-  kControlInvalid = 6,      // the control is not a control, or failed otherwise than by memory
+  kControlInvalid = 6,  // the control is not a control, or failed otherwise than by memory
   kComparisonRefused = 7,
   kEnvironment = 8,
-  kInterrupted = 75,        // run again to go on
+  kInterrupted = 75,  // run again to go on
   kTimeLimit = 124,
 };
 
 struct GlobalOptions {
   std::filesystem::path workspace = "rematch-runs";
-  std::optional<std::filesystem::path> trainer;   // --trainer, else REMATCH_TRAINER, else rematch-train beside rematch, else PATH
-  int verbosity = 0;                              // -v adds one, -q subtracts one
-  std::string color = "auto";                     // auto | always | never
+  std::optional<std::filesystem::path> trainer;  // --trainer, else REMATCH_TRAINER, else rematch-train beside rematch, else PATH
+  int verbosity = 0;                             // -v adds one, -q subtracts one
+  std::string color = "auto";                    // auto | always | never
 };
 
 // Data goes to out, all else to err.
@@ -47,8 +47,8 @@ class Verb {
  public:
   virtual ~Verb() = default;
   virtual std::string name() const = 0;
-  virtual std::string summary() const = 0;        // one line for the command list
-  virtual void declare(CLI::App& app) = 0;        // options and examples of the subcommand
+  virtual std::string summary() const = 0;  // one line for the command list
+  virtual void declare(CLI::App& app) = 0;  // options and examples of the subcommand
   virtual Exit run(const GlobalOptions& options, Streams streams) = 0;
 };
 

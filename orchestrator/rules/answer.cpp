@@ -70,7 +70,8 @@ base::Answer find_answer(const base::StudyRows& study, const std::vector<ArmVerd
   }
   auto meets = [&](const ArmVerdict& arm) { return meets_budget(plan, arm); };
   if (const ArmVerdict* best = choice.cheapest(meets))
-    return answer_with(plan, *best, "of the settings that fit, the narrowest of those that the noise does not set apart from the quickest: it " + scope);
+    return answer_with(plan, *best,
+                       "of the settings that fit, the narrowest of those that the noise does not set apart from the quickest: it " + scope);
   base::Answer none;
   none.reason = plan.budget_per_rank_bytes ? "no measured setting passes within the budget" : "no measured setting passes";
   return none;

@@ -5,7 +5,8 @@
 namespace rematch::probes {
 
 std::unique_ptr<DeviceMemory> make_cuda_memory(int, std::optional<std::int64_t>) {
-  throw std::runtime_error("backend.device: cuda wants a trainer built with WITH_CUDA=ON; this one was built without. Build preset `cuda`.");
+  throw std::runtime_error(
+      "backend.device: cuda wants a trainer built with WITH_CUDA=ON; this one was built without. Build preset `cuda`.");
 }
 
 bool built_with_cuda() { return false; }

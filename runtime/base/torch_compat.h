@@ -3,4 +3,5 @@
 
 #include <torch/version.h>
 
-static_assert(TORCH_VERSION_MAJOR > 2 || (TORCH_VERSION_MAJOR == 2 && TORCH_VERSION_MINOR >= 6), "rematch-train wants LibTorch 2.6 or newer");
+static_assert(TORCH_VERSION_MAJOR > 2 || (TORCH_VERSION_MAJOR == 2 && TORCH_VERSION_MINOR >= 6),
+              "rematch-train wants LibTorch 2.6 or newer");

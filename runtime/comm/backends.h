@@ -16,17 +16,17 @@ class Store;
 namespace rematch::comm {
 
 struct GroupRequest {
-  std::string name;                       // unique in the job: the prefix of its keys in the store
-  int rank = 0;                           // within the group
+  std::string name;  // unique in the job: the prefix of its keys in the store
+  int rank = 0;      // within the group
   int size = 1;
-  std::chrono::milliseconds timeout{0};   // of every operation
+  std::chrono::milliseconds timeout{0};  // of every operation
 };
 
 // Where the ranks meet: MASTER_ADDR and MASTER_PORT, as torchrun sets them.
 struct Rendezvous {
   std::string host;
   int port = 0;
-  int rank = 0;                           // within the job
+  int rank = 0;  // within the job
   int world_size = 1;
   std::chrono::milliseconds timeout{0};
 };

@@ -15,7 +15,7 @@ class Store;
 namespace rematch::mesh {
 
 struct MeshRequest {
-  std::string backend;                   // a name of comm::backend_names
+  std::string backend;  // a name of comm::backend_names
   int rank = 0;
   at::Device device = at::kCPU;
   std::chrono::milliseconds timeout{0};  // of every collective

@@ -21,8 +21,7 @@ std::optional<double> numeric(const protocol::FieldValue& value) {
 
 void check_field(const protocol::FieldDescription& wanted, const protocol::FieldValue& value) {
   const auto path = "model." + wanted.name;
-  if (!has_type(value, wanted))
-    throw base::BadTrial(path + ": wanted " + wanted.type + ", found " + protocol::field_type_name(value));
+  if (!has_type(value, wanted)) throw base::BadTrial(path + ": wanted " + wanted.type + ", found " + protocol::field_type_name(value));
   const auto number = numeric(value);
   if (number && wanted.minimum && *number < *wanted.minimum)
     throw base::BadTrial(path + ": wanted at least " + std::to_string(*wanted.minimum) + ", found " + std::to_string(*number));

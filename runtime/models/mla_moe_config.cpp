@@ -18,7 +18,11 @@ std::vector<FieldDescription> fields_of_family() {
       integer_field("num_layers", 1, "transformer layers"),
       integer_field("hidden_size", 1, "width of the residual stream, elements"),
       integer_field("num_attention_heads", 1, "attention heads"),
-      {.name = "q_lora_rank", .type = "integer", .nullable = true, .minimum = 1, .meaning = "width of the query latent, elements; null: none"},
+      {.name = "q_lora_rank",
+       .type = "integer",
+       .nullable = true,
+       .minimum = 1,
+       .meaning = "width of the query latent, elements; null: none"},
       integer_field("kv_lora_rank", 1, "width of the key-value latent, elements"),
       integer_field("qk_head_dim", 1, "query and key size per head without position, elements"),
       integer_field("qk_pos_emb_head_dim", 2, "rotary query and key size per head, elements; even"),
@@ -141,8 +145,7 @@ double mla_moe_flops(const MlaMoeConfig& config, const protocol::TrainingSpec& t
   const double tokens = static_cast<double>(training.global_batch_size * training.seq_length);
   const double squared_lengths = tokens * static_cast<double>(training.seq_length);
   const double dense_mlp = h * static_cast<double>(config.ffn_hidden_size) * 3;
-  const double moe =
-      h * static_cast<double>(config.moe.ffn_hidden_size * config.moe.router.topk + config.moe.shared_ffn_hidden_size) * 3;
+  const double moe = h * static_cast<double>(config.moe.ffn_hidden_size * config.moe.router.topk + config.moe.shared_ffn_hidden_size) * 3;
   double per_token = h * static_cast<double>(config.padded_vocab_size);
   for (const bool is_moe : config.layer_is_moe) per_token += mla_projection_terms(config.attention) + (is_moe ? moe : dense_mlp);
   const double cores = mla_core_terms(config.attention) * static_cast<double>(config.layer_is_moe.size());

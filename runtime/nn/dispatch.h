@@ -1,5 +1,6 @@
 // Tokens to their experts and back: permute by expert, all-to-all over the expert-parallel group with uneven counts, sort by local expert.
-// Nothing but index maps is kept for backward. Shapes: T local tokens, K experts a token, R rows that this rank's experts receive, H hidden.
+// Nothing but index maps is kept for backward. Shapes: T local tokens, K experts a token, R rows that this rank's experts receive, H
+// hidden.
 #pragma once
 
 #include <ATen/core/Tensor.h>

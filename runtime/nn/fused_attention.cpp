@@ -81,8 +81,7 @@ class FusedAttentionFunction : public torch::autograd::Function<FusedAttentionFu
         const auto keys = [&](const at::Tensor& x) { return x.narrow(1, 0, block.num_keys()); };
         const auto probs = block_scores(q, k, block, scale).sub_(rows(saved[4]).unsqueeze(2)).exp_();
         keys(dv).add_(at::bmm(probs.transpose(1, 2), rows(output_grad)));
-        const auto dscores =
-            at::bmm(rows(output_grad), keys(v).transpose(1, 2)).sub_(rows(row_sums)).mul_(probs).mul_(scale);
+        const auto dscores = at::bmm(rows(output_grad), keys(v).transpose(1, 2)).sub_(rows(row_sums)).mul_(probs).mul_(scale);
         rows(dq).copy_(at::bmm(dscores, keys(k)));
         keys(dk).add_(at::bmm(dscores.transpose(1, 2), rows(q)));
       });

@@ -12,8 +12,7 @@
 
 namespace rematch::nn {
 
-MultiLatentAttention::MultiLatentAttention(const std::string& name, const MlaShape& shape, ParameterStore& store,
-                                           recompute::Policy& policy)
+MultiLatentAttention::MultiLatentAttention(const std::string& name, const MlaShape& shape, ParameterStore& store, recompute::Policy& policy)
     : shape_(shape), up_proj_region_(policy.region("mla_up_proj")), core_attn_region_(policy.region("core_attn")) {
   const auto weight = [&](const char* unit, std::int64_t outputs, std::int64_t inputs) {
     return store.declare({.name = name + "." + unit + ".weight", .shape = {outputs, inputs}});
@@ -37,8 +36,8 @@ MultiLatentAttention::MultiLatentAttention(const std::string& name, const MlaSha
 recompute::Tensors MultiLatentAttention::up_project(const recompute::Tensors& latents, SequenceShape sequence) const {
   const auto &query_latent = latents[0], &kv_latent = latents[1];
   const auto query_input = q_norm_ ? rms_norm(query_latent, q_norm_->tensor, shape_.layernorm_epsilon) : query_latent;
-  const auto kv_input = kv_norm_ ? rms_norm(kv_latent, kv_norm_->tensor, shape_.layernorm_epsilon)
-                                 : kv_latent.narrow(1, 0, shape_.kv_lora_rank).contiguous();
+  const auto kv_input =
+      kv_norm_ ? rms_norm(kv_latent, kv_norm_->tensor, shape_.layernorm_epsilon) : kv_latent.narrow(1, 0, shape_.kv_lora_rank).contiguous();
   auto qkv = mla_expand(linear_layer(query_input, q_up_->tensor), linear_layer(kv_input, kv_up_->tensor), kv_latent, shape_, sequence);
   return {qkv.q_BNSE, qkv.k_BNSE, qkv.v_BNSV};
 }

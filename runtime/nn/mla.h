@@ -1,5 +1,5 @@
-// Multi-latent attention: down projection to a latent, up projection to q, k and v with unfused rotary embedding, attention, output projection.
-// Regions: `mla_up_proj` (everything from the latents to q, k, v) and `core_attn` (the attention itself).
+// Multi-latent attention: down projection to a latent, up projection to q, k and v with unfused rotary embedding, attention, output
+// projection. Regions: `mla_up_proj` (everything from the latents to q, k, v) and `core_attn` (the attention itself).
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -22,7 +22,7 @@ struct MlaShape {
   std::int64_t qk_head_dim = 0;          // per head, the part without position
   std::int64_t qk_pos_emb_head_dim = 0;  // per head, the rotary part; even
   std::int64_t v_head_dim = 0;
-  bool qk_layernorm = true;              // norms of the latents, fused into the up projections
+  bool qk_layernorm = true;  // norms of the latents, fused into the up projections
   double layernorm_epsilon = 1e-5;
   double rotary_base = 10000;
 };

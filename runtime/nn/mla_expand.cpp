@@ -19,9 +19,7 @@ struct ExpandShape final : torch::CustomClassHolder {
   std::int64_t nope() const { return shape.qk_head_dim; }
   std::int64_t rope() const { return shape.qk_pos_emb_head_dim; }
   // [T, N * D] -> view [S, B, N, D]
-  at::Tensor by_head(const at::Tensor& x_TD) const {
-    return x_TD.view({sequence.length, sequence.batch, shape.num_attention_heads, -1});
-  }
+  at::Tensor by_head(const at::Tensor& x_TD) const { return x_TD.view({sequence.length, sequence.batch, shape.num_attention_heads, -1}); }
   at::Tensor make(const at::Tensor& like, std::int64_t width) const {
     return at::empty({sequence.batch, shape.num_attention_heads, sequence.length, width}, like.options());
   }
@@ -48,7 +46,7 @@ class MlaExpandFunction : public torch::autograd::Function<MlaExpandFunction> {
   static torch::autograd::variable_list forward(torch::autograd::AutogradContext* ctx, const at::Tensor& q_TD, const at::Tensor& kv_TD,
                                                 const at::Tensor& latent_TD, const c10::intrusive_ptr<ExpandShape>& expand) {
     ctx->saved_data["expand"] = c10::IValue::make_capsule(expand);
-    const auto &shape = expand->shape;
+    const auto& shape = expand->shape;
     const auto nope = expand->nope(), rope = expand->rope();
     auto q = expand->make(q_TD, nope + rope), k = expand->make(q_TD, nope + rope), v = expand->make(q_TD, shape.v_head_dim);
     kernel(q, [&] {

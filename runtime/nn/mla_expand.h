@@ -1,5 +1,5 @@
-// From the up projections' outputs to attention's q, k, v: rotary embedding, the shared rotary key broadcast to all heads, contiguous copies.
-// Linear in its inputs, so nothing is saved.
+// From the up projections' outputs to attention's q, k, v: rotary embedding, the shared rotary key broadcast to all heads, contiguous
+// copies. Linear in its inputs, so nothing is saved.
 #pragma once
 
 #include <ATen/core/Tensor.h>

@@ -19,8 +19,7 @@ std::vector<at::Tensor> tensors_of(const std::vector<Parameter*>& parameters) {
 
 }  // namespace
 
-MoeLayer::MoeLayer(const std::string& name, const MoeShape& shape, const mesh::Mesh& mesh, ParameterStore& store,
-                   recompute::Policy& policy)
+MoeLayer::MoeLayer(const std::string& name, const MoeShape& shape, const mesh::Mesh& mesh, ParameterStore& store, recompute::Policy& policy)
     : shape_(shape),
       mesh_(mesh),
       router_weight_(store.declare({.name = name + ".router.weight", .shape = {shape.router.num_experts, shape.hidden_size}})),

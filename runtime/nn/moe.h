@@ -19,9 +19,9 @@ namespace rematch::nn {
 
 struct MoeShape {
   std::int64_t hidden_size = 0;
-  std::int64_t ffn_hidden_size = 0;             // of one expert
-  std::int64_t shared_ffn_hidden_size = 0;      // total width; 0: no shared experts
-  RouterShape router;                           // num_experts of the whole job; a multiple of the expert-parallel size
+  std::int64_t ffn_hidden_size = 0;         // of one expert
+  std::int64_t shared_ffn_hidden_size = 0;  // total width; 0: no shared experts
+  RouterShape router;                       // num_experts of the whole job; a multiple of the expert-parallel size
 };
 
 class MoeLayer {

@@ -14,7 +14,7 @@ enum class Init { kNormal, kOnes };
 enum class ParameterKind { kDense, kExpert };  // an expert's gradients are reduced over the expert-data-parallel group
 
 struct ParameterDeclaration {
-  std::string name;                      // unique in the whole job: experts carry their global index
+  std::string name;  // unique in the whole job: experts carry their global index
   std::vector<std::int64_t> shape;
   Init init = Init::kNormal;
   ParameterKind kind = ParameterKind::kDense;
@@ -22,7 +22,7 @@ struct ParameterDeclaration {
 
 struct Parameter {
   ParameterDeclaration declaration;
-  at::Tensor tensor;                     // bf16 leaf, a view of a buffer; undefined until placed
+  at::Tensor tensor;  // bf16 leaf, a view of a buffer; undefined until placed
   std::int64_t num_elements() const;
 };
 

@@ -31,10 +31,10 @@ class DistributedOptimizer {
  private:
   struct Shard {
     ParamBuffer* buffer;
-    at::Tensor main;      // fp32, flat
+    at::Tensor main;  // fp32, flat
     at::Tensor exp_avg;
     at::Tensor exp_avg_sq;
-    at::Tensor grad;      // fp32 copy; undefined between zero_grads and grad_norm
+    at::Tensor grad;  // fp32 copy; undefined between zero_grads and grad_norm
   };
 
   void update(Shard& shard);

@@ -9,7 +9,7 @@ namespace rematch::parallel {
 
 namespace {
 
-constexpr std::int64_t kParamAlignment = 64;   // elements
+constexpr std::int64_t kParamAlignment = 64;    // elements
 constexpr std::int64_t kBucketAlignment = 128;  // elements, times what the shards need
 
 std::int64_t rounded_up(std::int64_t value, std::int64_t multiple) { return (value + multiple - 1) / multiple * multiple; }

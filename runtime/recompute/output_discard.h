@@ -19,15 +19,15 @@ class DiscardState final : public torch::CustomClassHolder {
   DiscardState(RegionFn fn, const Tensors& inputs, std::int64_t* replays);
   ~DiscardState() override;
 
-  Tensors run_first() const;                   // under no-grad
+  Tensors run_first() const;  // under no-grad
   void discard(const Tensors& outputs);
-  void replay();                               // once; rehydrates the discarded storages
+  void replay();  // once; rehydrates the discarded storages
   // Gradients of the inputs. Replays first if no hook did. Releases everything that is held.
   Tensors backward(const Tensors& output_grads);
 
  private:
   RegionFn fn_;
-  Tensors inputs_;                             // detached aliases
+  Tensors inputs_;  // detached aliases
   RandomState random_;
   std::int64_t* replays_;
   std::vector<c10::intrusive_ptr<c10::StorageImpl>> discarded_;

@@ -29,7 +29,8 @@ protocol::RecomputeSpec resolve(const protocol::RecomputeSpec& asked) {
   if (!resolved.recompute_modules) resolved.recompute_modules = {"core_attn"};
   if (!asked.recompute_granularity) return resolved;
   if (*asked.recompute_granularity != "selective")
-    throw base::BadTrial("recompute.recompute_granularity: this trainer has selective and null, found '" + *asked.recompute_granularity + "'");
+    throw base::BadTrial("recompute.recompute_granularity: this trainer has selective and null, found '" + *asked.recompute_granularity +
+                         "'");
   require_known_labels(resolved);
   return resolved;
 }

@@ -25,9 +25,9 @@ class Policy {
   // One unit of the model, at construction. Counts as a site, wrapped or not.
   Region region(const std::string& label);
 
-  const protocol::LabelCounts& sites() const { return sites_; }                      // wrapped units by label
+  const protocol::LabelCounts& sites() const { return sites_; }  // wrapped units by label
   const protocol::LabelCounts& sites_available() const { return sites_available_; }
-  const protocol::LabelCounts& replays() const { return replays_; }                  // since the last reset
+  const protocol::LabelCounts& replays() const { return replays_; }  // since the last reset
   void reset_replays();
 
  private:

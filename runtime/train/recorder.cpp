@@ -70,8 +70,14 @@ void Recorder::write_step(const protocol::StepRecord& record) { writer_.append(r
 
 void Recorder::out_of_memory(const std::string& message, const std::string& module_path) {
   fold();
-  protocol::OomRecord record{.stage = stage_, .step = step(), .phase = phase_, .scope = module_path, .phases = take_phases(),
-                             .unix_ns = probes::unix_ns(), .mono_ns = probes::mono_ns(), .message = message};
+  protocol::OomRecord record{.stage = stage_,
+                             .step = step(),
+                             .phase = phase_,
+                             .scope = module_path,
+                             .phases = take_phases(),
+                             .unix_ns = probes::unix_ns(),
+                             .mono_ns = probes::mono_ns(),
+                             .message = message};
   if (const auto evidence = memory_.last_oom()) {
     record.requested_bytes = evidence->requested_bytes;
     record.allocated_bytes = evidence->allocated_bytes;
@@ -84,15 +90,23 @@ void Recorder::out_of_memory(const std::string& message, const std::string& modu
 }
 
 void Recorder::failed(protocol::FailureKind kind, protocol::TrainExit exit_code, const std::string& message) {
-  writer_.append(protocol::ErrorRecord{.kind = kind, .exit_code = exit_code, .stage = stage_, .step = step(), .phase = phase_,
-                                       .unix_ns = probes::unix_ns(), .mono_ns = probes::mono_ns(), .message = message});
+  writer_.append(protocol::ErrorRecord{.kind = kind,
+                                       .exit_code = exit_code,
+                                       .stage = stage_,
+                                       .step = step(),
+                                       .phase = phase_,
+                                       .unix_ns = probes::unix_ns(),
+                                       .mono_ns = probes::mono_ns(),
+                                       .message = message});
 }
 
 void Recorder::bye(protocol::TrainExit exit_code, std::int64_t steps_completed) {
   const auto now = memory_.snapshot();
-  writer_.append(protocol::ByeRecord{.exit_code = exit_code, .steps_completed = steps_completed,
+  writer_.append(protocol::ByeRecord{.exit_code = exit_code,
+                                     .steps_completed = steps_completed,
                                      .lifetime_peak_allocated_bytes = now.lifetime_peak_allocated_bytes,
-                                     .lifetime_peak_reserved_bytes = now.lifetime_peak_reserved_bytes, .unix_ns = probes::unix_ns()});
+                                     .lifetime_peak_reserved_bytes = now.lifetime_peak_reserved_bytes,
+                                     .unix_ns = probes::unix_ns()});
 }
 
 void Recorder::fold() {

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "probes/device/device_memory.h"
-#include "schemas/protocol/record_file.h"
 #include "schemas/protocol/rank_record.h"
+#include "schemas/protocol/record_file.h"
 
 namespace rematch::train {
 

@@ -135,7 +135,8 @@ void TrainingJob::run_step(std::int64_t step) {
   recorder_.end_step(record);
   recorder_.write_step(record);
   if (record.is_nan)
-    throw base::NumericsError("step " + std::to_string(step) + ": loss or gradient norm is not finite; lower optimizer.lr or check the data");
+    throw base::NumericsError("step " + std::to_string(step) +
+                              ": loss or gradient norm is not finite; lower optimizer.lr or check the data");
 }
 
 void TrainingJob::forward_and_backward(std::int64_t step, protocol::StepRecord& record) {

@@ -27,9 +27,8 @@ inline constexpr std::array<Stage, 10> kAllStages = {
 
 // What a rank was doing when a peak occurred.
 enum class Phase { kBuild, kForward, kBackward, kGradSync, kOptimizerInit, kOptimizer, kGraphCapture, kOther };
-inline constexpr std::array<Phase, 8> kAllPhases = {Phase::kBuild,         Phase::kForward,   Phase::kBackward,
-                                                    Phase::kGradSync,      Phase::kOptimizerInit, Phase::kOptimizer,
-                                                    Phase::kGraphCapture,  Phase::kOther};
+inline constexpr std::array<Phase, 8> kAllPhases = {Phase::kBuild,         Phase::kForward,   Phase::kBackward,     Phase::kGradSync,
+                                                    Phase::kOptimizerInit, Phase::kOptimizer, Phase::kGraphCapture, Phase::kOther};
 
 // Why an attempt did not finish.
 enum class FailureKind {
@@ -46,15 +45,15 @@ enum class FailureKind {
   kInterrupted,
   kLost,
 };
-inline constexpr std::array<FailureKind, 12> kAllFailureKinds = {
-    FailureKind::kOom,     FailureKind::kHostOom, FailureKind::kComm,      FailureKind::kTimeout,
-    FailureKind::kNumerics, FailureKind::kCrashed, FailureKind::kBadExit,  FailureKind::kLaunch,
-    FailureKind::kPreempted, FailureKind::kNodeFail, FailureKind::kInterrupted, FailureKind::kLost};
+inline constexpr std::array<FailureKind, 12> kAllFailureKinds = {FailureKind::kOom,      FailureKind::kHostOom,     FailureKind::kComm,
+                                                                 FailureKind::kTimeout,  FailureKind::kNumerics,    FailureKind::kCrashed,
+                                                                 FailureKind::kBadExit,  FailureKind::kLaunch,      FailureKind::kPreempted,
+                                                                 FailureKind::kNodeFail, FailureKind::kInterrupted, FailureKind::kLost};
 
 // Where a number comes from. Two kinds never share a column of a table.
 enum class Provenance { kMeasured, kModelledDevice, kPredicted, kPublished };
-inline constexpr std::array<Provenance, 4> kAllProvenances = {Provenance::kMeasured, Provenance::kModelledDevice,
-                                                              Provenance::kPredicted, Provenance::kPublished};
+inline constexpr std::array<Provenance, 4> kAllProvenances = {Provenance::kMeasured, Provenance::kModelledDevice, Provenance::kPredicted,
+                                                              Provenance::kPublished};
 
 // Exit codes of rematch-train. Codes below 10 other than 0 are never used on purpose.
 enum class TrainExit : int {

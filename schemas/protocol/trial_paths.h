@@ -11,7 +11,7 @@ namespace rematch::protocol {
 struct WorkspacePaths {
   std::filesystem::path root;
   std::filesystem::path database() const;
-  std::filesystem::path lock() const;                          // held by the controller that works here
+  std::filesystem::path lock() const;  // held by the controller that works here
   std::filesystem::path studies() const;
   std::filesystem::path study(const std::string& name, const std::string& study_id) const;
 };

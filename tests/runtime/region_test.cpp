@@ -135,7 +135,8 @@ TEST(Policy, RefusesAnUnknownLabelNamingTheKnownOnes) {
 }
 
 TEST(Policy, CountsEveryUnitAndWrapsOnlyTheSelected) {
-  Policy policy({.recompute_granularity = "selective", .recompute_modules = std::vector<std::string>{"moe_act"}, .core_revision = "24bad8e6"});
+  Policy policy(
+      {.recompute_granularity = "selective", .recompute_modules = std::vector<std::string>{"moe_act"}, .core_revision = "24bad8e6"});
   policy.region("moe_act");
   policy.region("moe_act");
   policy.region("moe");

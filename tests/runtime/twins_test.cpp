@@ -7,6 +7,7 @@
 #include <cmath>
 #include <functional>
 #include <string>
+#include <torch/csrc/distributed/c10d/Backend.hpp>
 #include <vector>
 
 #include "runtime/comm/backends.h"
@@ -20,7 +21,6 @@
 #include "runtime/nn/rms_norm.h"
 #include "runtime/nn/router.h"
 #include "runtime/nn/swiglu.h"
-#include "torch/csrc/distributed/c10d/Backend.hpp"
 
 namespace rematch::nn {
 namespace {
@@ -30,9 +30,7 @@ using Operation = std::function<Tensors(const Tensors&)>;
 
 constexpr double kTolerance = 1.0 / 64;
 
-at::Tensor random(std::initializer_list<std::int64_t> sizes) {
-  return at::randn(at::IntArrayRef(sizes), at::kFloat).to(at::kBFloat16);
-}
+at::Tensor random(std::initializer_list<std::int64_t> sizes) { return at::randn(at::IntArrayRef(sizes), at::kFloat).to(at::kBFloat16); }
 
 // Outputs, then the gradients of all inputs for fixed output gradients.
 Tensors evaluate(const Operation& operation, const Tensors& inputs, const Tensors& output_grads, at::ScalarType type) {
@@ -65,8 +63,8 @@ void expect_twins(const Operation& ours, const Operation& twin, const Tensors& i
   const auto theirs = evaluate(twin, inputs, output_grads, at::kDouble);
   ASSERT_EQ(mine.size(), theirs.size());
   for (std::size_t i = 0; i < mine.size(); ++i)
-    expect_close(mine[i], theirs[i], i < output_grads.size() ? "output " + std::to_string(i)
-                                                             : "gradient of input " + std::to_string(i - output_grads.size()));
+    expect_close(mine[i], theirs[i],
+                 i < output_grads.size() ? "output " + std::to_string(i) : "gradient of input " + std::to_string(i - output_grads.size()));
 }
 
 at::Tensor naive_swiglu(const at::Tensor& h) {
@@ -127,8 +125,13 @@ TEST_F(Twins, FusedCausalAttentionOverSeveralQueryBlocks) {
 }
 
 TEST_F(Twins, MlaExpandRotatesAndSharesTheRotaryKey) {
-  const MlaShape shape{.hidden_size = 32, .num_attention_heads = 3, .kv_lora_rank = 10, .qk_head_dim = 6, .qk_pos_emb_head_dim = 4,
-                       .v_head_dim = 5, .rotary_base = 100};
+  const MlaShape shape{.hidden_size = 32,
+                       .num_attention_heads = 3,
+                       .kv_lora_rank = 10,
+                       .qk_head_dim = 6,
+                       .qk_pos_emb_head_dim = 4,
+                       .v_head_dim = 5,
+                       .rotary_base = 100};
   const SequenceShape sequence{7, 2};
   const auto rotated = [&](const at::Tensor& x) {  // [S, B, N, R] as complex pairs (x[i], x[i + R / 2])
     const auto halves = x.chunk(2, 3);
@@ -141,8 +144,8 @@ TEST_F(Twins, MlaExpandRotatesAndSharesTheRotaryKey) {
     const auto q = in[0].view({7, 2, 3, 10}), kv = in[1].view({7, 2, 3, 11});
     const auto key = rotated(in[2].narrow(1, 10, 4).reshape({7, 2, 1, 4})).expand({7, 2, 3, 4});
     const auto heads_first = [](const at::Tensor& x) { return x.permute({1, 2, 0, 3}); };
-    return Tensors{heads_first(at::cat({q.narrow(3, 0, 6), rotated(q.narrow(3, 6, 4))}, 3)), heads_first(at::cat({kv.narrow(3, 0, 6), key}, 3)),
-                   heads_first(kv.narrow(3, 6, 5))};
+    return Tensors{heads_first(at::cat({q.narrow(3, 0, 6), rotated(q.narrow(3, 6, 4))}, 3)),
+                   heads_first(at::cat({kv.narrow(3, 0, 6), key}, 3)), heads_first(kv.narrow(3, 6, 5))};
   };
   const auto ours = [&](const Tensors& in) {
     const auto qkv = mla_expand(in[0], in[1], in[2], shape, sequence);
@@ -160,7 +163,8 @@ TEST_F(Twins, SigmoidAndSoftmaxRouters) {
       const auto chosen = std::get<0>((sigmoid ? logits.sigmoid() : logits).topk(3, 1));
       return Tensors{(sigmoid ? chosen / chosen.sum(1, true) : chosen.softmax(1)) * 2.5};
     };
-    expect_twins([&](const Tensors& in) { return Tensors{route(in[0], in[1], shape).probs_TK}; }, twin, {random({10, 16}), random({8, 16})});
+    expect_twins([&](const Tensors& in) { return Tensors{route(in[0], in[1], shape).probs_TK}; }, twin,
+                 {random({10, 16}), random({8, 16})});
   }
 }
 

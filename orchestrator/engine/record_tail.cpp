@@ -13,7 +13,7 @@ namespace rematch::engine {
 
 namespace {
 
-constexpr std::streamoff kTailBytes = 32 * 1024;  // several step lines
+constexpr std::streamoff kTailBytes = std::streamoff{32} * 1024;  // several step lines
 
 std::string read_tail(const std::filesystem::path& path) {
   std::ifstream file(path, std::ios::binary | std::ios::ate);

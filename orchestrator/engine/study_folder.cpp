@@ -19,12 +19,12 @@ void write_when_different(const fs::path& path, const std::string& content) {
 }
 
 std::optional<std::int64_t> attempt_number(const fs::path& folder) {
-  constexpr std::string_view prefix = "attempt-";
+  constexpr std::string_view kPrefix = "attempt-";
   const std::string name = folder.filename();
-  if (!name.starts_with(prefix)) return std::nullopt;
+  if (!name.starts_with(kPrefix)) return std::nullopt;
   std::int64_t number = 0;
   const char* end = name.data() + name.size();
-  const auto parsed = std::from_chars(name.data() + prefix.size(), end, number);
+  const auto parsed = std::from_chars(name.data() + kPrefix.size(), end, number);
   if (parsed.ec != std::errc() || parsed.ptr != end || number < 1) return std::nullopt;
   return number;
 }

@@ -26,7 +26,7 @@ Table ranks_table(const std::vector<RankRows>& ranks, const std::vector<base::Ra
   };
   std::vector<Row> rows;
   for (std::size_t i = 0; i < ranks.size(); ++i) rows.push_back({&ranks[i], peaks[i]});
-  auto measured = [](const Row& row, Cell cell) { return row.peak.binding_phase ? cell : Cell{}; };
+  auto measured = [](const Row& row, const Cell& cell) { return row.peak.binding_phase ? cell : Cell{}; };
   const std::vector<ColumnOf<Row>> columns = {
       {{"rank", "rank"}, [](const Row& r) { return Cell{Count{r.rank->rank}}; }},
       {{"host", "host"}, [](const Row& r) { return r.rank->hello ? text_cell(r.rank->hello->host) : Cell{}; }},

@@ -75,7 +75,7 @@ void check_axes(ParseState& state) {
 std::string key_of_degree(const ParseState& state, const std::string& message) {
   for (const char* name :
        {"expert_model_parallel_size", "tensor_model_parallel_size", "pipeline_model_parallel_size", "context_parallel_size"}) {
-    const std::string key = std::string("parallel.") + name;
+    std::string key = std::string("parallel.") + name;
     if (message.find(name) != std::string::npos && state.places.contains(key)) return key;
   }
   return "parallel.world_size";

@@ -52,7 +52,7 @@ class Reader {
   void add_member(Value& map, const YAML::Node& key, const YAML::Node& content, const std::string& path) {
     const Place place = place_of(key.Mark());
     if (!key.IsScalar()) return refuse(place, path, "a key must be a plain name");
-    const std::string name = key.Scalar();
+    const std::string& name = key.Scalar();
     const std::string full = path.empty() ? name : path + "." + name;
     for (const auto& member : map.members) {
       if (member.key == name)

@@ -96,7 +96,7 @@ SweepSpec::SweepSpec() {
   common.backend.device = "cpu";
   common.backend.attention = "fused";
   common.measure = {.steady_steps = 10, .warmup_steps = 2};
-  common.timeout_ms = 10 * 60'000;
+  common.timeout_ms = 10 * std::int64_t{60'000};
 }
 
 ParsedSweep parse_sweep(const std::string& text, const std::string& file_name, const protocol::Describe& trainer,

@@ -21,10 +21,12 @@ find_path(LibTorch_INCLUDE_DIR ATen/core/Tensor.h HINTS ${_hints} PATH_SUFFIXES 
 find_library(LibTorch_CPU_LIBRARY torch_cpu HINTS ${_hints} PATH_SUFFIXES lib torch/lib NO_DEFAULT_PATH)
 find_library(LibTorch_C10_LIBRARY c10 HINTS ${_hints} PATH_SUFFIXES lib torch/lib NO_DEFAULT_PATH)
 if(LibTorch_INCLUDE_DIR)
-  file(STRINGS ${LibTorch_INCLUDE_DIR}/torch/headeronly/version.h _version REGEX "define TORCH_VERSION_M")
-  if(NOT _version)
-    file(STRINGS ${LibTorch_INCLUDE_DIR}/torch/csrc/api/include/torch/version.h _version REGEX "define TORCH_VERSION_M")
-  endif()
+  # Older releases have the numbers in the API's header, newer ones in a header of their own.
+  foreach(_header torch/headeronly/version.h torch/csrc/api/include/torch/version.h)
+    if(NOT _version AND EXISTS ${LibTorch_INCLUDE_DIR}/${_header})
+      file(STRINGS ${LibTorch_INCLUDE_DIR}/${_header} _version REGEX "define TORCH_VERSION_M")
+    endif()
+  endforeach()
   string(REGEX REPLACE ".*TORCH_VERSION_MAJOR ([0-9]+).*TORCH_VERSION_MINOR ([0-9]+).*" "\\1.\\2" LibTorch_VERSION "${_version}")
 endif()
 

@@ -18,7 +18,7 @@ constexpr const char* kUsage =
     "The record goes to rank-NNNNN.jsonl beside FILE.\n"
     "  --describe             print what this build can do, as JSON\n"
     "  --gradient-log FOLDER  also write a hash of every gradient of every step\n"
-    "exit codes: 0 done, 10 out of memory, 11 numerics, 12 communication, 13 bad trial, 14 deadline, 15 interrupted, 70 our own bug\n";
+    "exit codes: 0 done, 10 out of memory, 11 numerics, 12 communication, 13 bad trial, 15 interrupted, 70 our own bug\n";
 constexpr int kUsageError = 2;
 
 struct Arguments {

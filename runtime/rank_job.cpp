@@ -52,13 +52,23 @@ void require(bool holds, const std::string& message) {
   if (!holds) throw base::BadTrial(message);
 }
 
+void check_features(const protocol::FeatureSpec& features) {
+  require(!features.fp8 && features.cuda_graph_impl == "none" && !features.moe_shared_expert_overlap && !features.cpu_offloading,
+          "features: this trainer has none of fp8, cuda_graph_impl, moe_shared_expert_overlap, cpu_offloading; switch them off");
+}
+
 // What the controller checks before a launch, checked again: a trial may be run by hand.
 void check_trial(const protocol::Trial& trial, const RankEnvironment& environment) {
   require(trial.parallel.world_size == environment.world_size, "parallel.world_size is " + std::to_string(trial.parallel.world_size) +
                                                                    ", but WORLD_SIZE is " + std::to_string(environment.world_size) +
                                                                    ": start as many ranks as the trial wants");
+  require(environment.rank >= 0 && environment.rank < environment.world_size,
+          "RANK: wanted 0 to " + std::to_string(environment.world_size - 1) + ", found " + std::to_string(environment.rank));
+  check_features(trial.features);
   const auto problems = protocol::parallel_problems(trial.parallel);
   require(problems.empty(), problems.empty() ? "" : "parallel: " + problems.front());
+  require(trial.backend.device != "cuda" || probes::built_with_cuda(),
+          "backend.device: cuda wants a trainer built with WITH_CUDA=ON (preset cuda); this one was built without");
   const protocol::ParallelDims dims(trial.parallel);
   require(trial.parallel.tensor_model_parallel_size == 1 && trial.parallel.pipeline_model_parallel_size == 1 &&
               trial.parallel.context_parallel_size == 1,
@@ -113,13 +123,17 @@ protocol::HelloRecord hello_record(const protocol::Trial& trial, const RankEnvir
           .resolved_recompute = resolved};
 }
 
-// SIGTERM and SIGINT end the rank at once with a last line; a thread waits for them so that no handler has to write.
-void watch_signals(train::Recorder& recorder) {
+sigset_t block_end_signals() {
   sigset_t signals;
   sigemptyset(&signals);
   sigaddset(&signals, SIGTERM);
   sigaddset(&signals, SIGINT);
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+  return signals;
+}
+
+// SIGTERM and SIGINT end the rank at once with a last line; a thread waits for them so that no handler has to write.
+void watch_signals(const sigset_t& signals, train::Recorder& recorder) {
   std::thread([signals, &recorder] {
     int signal = 0;
     sigwait(&signals, &signal);
@@ -175,22 +189,28 @@ TrainExit guarded(train::Recorder& recorder, const Body& body) {
   }
 }
 
-TrainExit run_trial(const protocol::Trial& trial, const std::filesystem::path& folder, const RankEnvironment& environment,
-                    const std::optional<std::string>& gradient_log_folder) {
+void prepare_libtorch(const protocol::Trial& trial) {
+  // cuBLAS sums in one fixed order only with a workspace of its own; LibTorch refuses deterministic work without it.
+  ::setenv("CUBLAS_WORKSPACE_CONFIG", ":4096:8", /*overwrite=*/0);
   at::set_num_threads(static_cast<int>(trial.omp_num_threads));
   at::globalContext().setDeterministicAlgorithms(true, /*warn_only=*/false);
   at::globalContext().setDeterministicFillUninitializedMemory(false);
-  const protocol::AttemptPaths paths{folder};
-  protocol::RecordWriter writer(paths.rank_record(environment.rank));
+}
+
+[[noreturn]] void run_trial(const protocol::Trial& trial, const protocol::AttemptPaths& paths, const RankEnvironment& environment,
+                            const std::optional<std::string>& gradient_log_folder) {
+  const auto signals = block_end_signals();  // before any thread is made: all inherit it
+  prepare_libtorch(trial);
   const auto resolved = recompute::resolve(trial.recompute);
-  const auto memory = make_memory(trial, environment);
-  // Outlives everything: the signal thread may write at any time.
-  auto& recorder = *new train::Recorder(writer, *memory);
-  recorder.hello(hello_record(trial, environment, *memory, resolved));
+  // These three outlive everything: the signal thread may write at any time.
+  auto& memory = *make_memory(trial, environment).release();
+  auto& writer = *new protocol::RecordWriter(paths.rank_record(environment.rank));
+  auto& recorder = *new train::Recorder(writer, memory);
+  recorder.hello(hello_record(trial, environment, memory, resolved));
   recorder.enter(Stage::kSpawned);
-  watch_signals(recorder);
+  watch_signals(signals, recorder);
   recorder.leave(Stage::kSpawned);
-  const auto exit_code = guarded(recorder, [&] { train_rank(trial, environment, resolved, *memory, recorder, gradient_log_folder); });
+  const auto exit_code = guarded(recorder, [&] { train_rank(trial, environment, resolved, memory, recorder, gradient_log_folder); });
   // Not by return: a communication thread may wait for a peer that is gone.
   std::fflush(nullptr);
   ::_exit(static_cast<int>(exit_code));
@@ -213,7 +233,7 @@ TrainExit run_rank(const std::string& trial_path, const RankEnvironment& environ
     const auto trial = protocol::read_trial(trial_path);
     base::set_log_stamp(probes::host_name(), environment.rank, trial.trial_id);
     check_trial(trial, environment);
-    return run_trial(trial, std::filesystem::absolute(trial_path).parent_path(), environment, gradient_log_folder);
+    run_trial(trial, {std::filesystem::absolute(trial_path).parent_path()}, environment, gradient_log_folder);
   } catch (const protocol::DocumentError& error) {
     base::log_line(error.what());
   } catch (const base::BadTrial& error) {

@@ -20,7 +20,9 @@ struct RankEnvironment {
 // Throws std::invalid_argument on a variable that is not a number.
 RankEnvironment read_rank_environment();
 
-// Never throws: a failure is recorded beside the trial and comes back as the exit code.
+// A trial that this trainer cannot carry out is said on stderr and comes back as kBadTrial, before any record is begun. Otherwise this ends
+// the process: what goes wrong from `hello` on is recorded beside the trial and becomes the exit code. Throws what goes wrong before (no
+// such device, a record that cannot be written).
 protocol::TrainExit run_rank(const std::string& trial_path, const RankEnvironment& environment,
                              const std::optional<std::string>& gradient_log_folder);
 

@@ -64,10 +64,13 @@ class RunVerb final : public Verb {
   Exit conclude(const engine::EngineResult& result, Streams streams) const {
     switch (result.end) {
       case engine::EngineEnd::kInterrupted:
-      case engine::EngineEnd::kTrialsLeft:
-        streams.err << "rematch: stopped with " << result.num_undone << " of " << result.study.plan.trials.size()
+      case engine::EngineEnd::kTrialsLeft: {
+        const bool by_signal = result.end == engine::EngineEnd::kInterrupted;
+        streams.err << "rematch: " << (by_signal ? "stopped" : "this machine could not carry out every trial (see above): ended")
+                    << " with " << result.num_undone << " of " << result.study.plan.trials.size()
                     << " trials not done; run again to go on\n";
-        return Exit::kInterrupted;
+        return by_signal ? Exit::kInterrupted : Exit::kEnvironment;
+      }
       case engine::EngineEnd::kComplete:
       case engine::EngineEnd::kControlRefuted: break;
     }

@@ -20,13 +20,16 @@ std::int64_t attempt_number(const std::filesystem::path& folder) {
   return 1;
 }
 
-// An unreadable document is an answer here, not an error: its reason becomes the message of the failure.
+// An unreadable document is an answer here, not an error: its reason becomes the message of the failure. The message names the file
+// alone, so that a workspace gives the same rows wherever it lies.
 template <typename Document, typename Read>
 std::optional<Document> read_or_reason(Read read, const std::filesystem::path& path, std::string& reason) {
   try {
     return read(path.string());
   } catch (const std::exception& error) {
     reason = error.what();
+    if (const auto at = reason.find(path.string()); at != std::string::npos)
+      reason.replace(at, path.string().size(), path.filename().string());
     return std::nullopt;
   }
 }

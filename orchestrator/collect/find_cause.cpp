@@ -42,12 +42,12 @@ FailureKind kind_of_exit(std::int64_t code) {
   return FailureKind::kBadExit;  // a code that the trainer does not use
 }
 
+// That it was told to stop is no failure of a rank's own when the supervisor told it.
 std::optional<Fault> fault_by_record(const base::RankRows& rank) {
   if (rank.oom) return Fault{&rank, FailureKind::kOom, rank.oom->mono_ns, rank.oom->message};
-  if (!rank.errors.empty()) {
-    const protocol::ErrorRecord& error = rank.errors.front();
-    return Fault{&rank, error.kind, error.mono_ns, error.message};
-  }
+  for (const protocol::ErrorRecord& error : rank.errors)
+    if (error.kind != FailureKind::kInterrupted || !rank.exit.ended_by_supervisor)
+      return Fault{&rank, error.kind, error.mono_ns, error.message};
   return std::nullopt;
 }
 
@@ -123,13 +123,30 @@ std::string timeout_message(const base::AttemptRows& attempt) {
   return "the deadline of " + number + " s passed; this rank had made the least progress";
 }
 
+// Every rank that ended by itself ended well; another went on until the supervisor ended it.
+const base::RankRows* straggler_of(const base::AttemptRows& attempt) {
+  for (const base::RankRows& rank : attempt.ranks)
+    if (rank.exit.ended_by_supervisor) return &rank;
+  return nullptr;
+}
+
 std::optional<base::Failure> cause_among_ranks(const base::AttemptRows& attempt) {
   if (auto fault = first_fault(attempt.ranks)) return failure_at(*fault->rank, attempt, fault->kind, fault->message);
   if (attempt.launch.end == LaunchEnd::kAllExited) return std::nullopt;
+  if (const base::RankRows* straggler = straggler_of(attempt))
+    return failure_at(*straggler, attempt, FailureKind::kTimeout,
+                      "the rank went on after its peers had ended, until the supervisor ended it");
   const std::string message = "the supervisor saw a rank fail, and no rank's exit or record says why";
   for (const base::RankRows& rank : attempt.ranks)
     if (rank.rank == attempt.launch.cause_rank) return failure_at(rank, attempt, FailureKind::kBadExit, message);
   return failure_of_attempt(attempt, FailureKind::kBadExit, message);
+}
+
+// A rank that had recorded a failure before the deadline, and then did not end, is the cause; lost connections are victims' words.
+base::Failure cause_of_timeout(const base::AttemptRows& attempt) {
+  const auto fault = first_fault(attempt.ranks);
+  if (fault && victim_class(fault->kind) == 0) return failure_at(*fault->rank, attempt, fault->kind, fault->message);
+  return failure_of_attempt(attempt, FailureKind::kTimeout, timeout_message(attempt));
 }
 
 }  // namespace
@@ -141,7 +158,7 @@ std::optional<base::Failure> find_cause(const base::AttemptRows& attempt, Docume
   switch (attempt.launch.end) {
     case LaunchEnd::kAllExited:
     case LaunchEnd::kRankFailed: return cause_among_ranks(attempt);
-    case LaunchEnd::kTimeout: return failure_of_attempt(attempt, FailureKind::kTimeout, timeout_message(attempt));
+    case LaunchEnd::kTimeout: return cause_of_timeout(attempt);
     case LaunchEnd::kInterrupted: return failure_of_attempt(attempt, FailureKind::kInterrupted, message);
     case LaunchEnd::kControllerLost: return failure_of_attempt(attempt, FailureKind::kLost, message);
     case LaunchEnd::kLaunchFailed: return failure_of_attempt(attempt, FailureKind::kLaunch, message);

@@ -62,6 +62,7 @@ class Engine {
     result.end = run_trials(result);
     result.num_undone = static_cast<std::int64_t>(plan_.trials.size()) - folder_.num_done(plan_);
     if (result.end == EngineEnd::kComplete && result.num_undone > 0) result.end = EngineEnd::kTrialsLeft;
+    if (result.end == EngineEnd::kInterrupted && result.num_undone == 0) result.end = EngineEnd::kComplete;  // the last trial still ended
     result.study = store_.load_study(plan_.study_id).value();
     result.verdict = rules::judge_study(result.study);
     store_.put_verdicts(plan_.study_id, result.verdict);

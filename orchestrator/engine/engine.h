@@ -24,7 +24,7 @@ enum class EngineEnd {
   kComplete,        // every trial is done
   kInterrupted,     // by a signal; run again to go on
   kControlRefuted,  // the control is not a control: no further trial was started
-  kTrialsLeft,      // some attempts were lost or could not be stored; run again to go on
+  kTrialsLeft,      // some attempts could not be launched, were lost or could not be stored; run again to go on
 };
 
 struct EngineResult {

@@ -28,11 +28,9 @@ base::Result<fs::path> named_trainer(const std::string& origin, const fs::path& 
                      ", which is not an executable file. Give the path of a built rematch-train"};
 }
 
-std::vector<fs::path> places_to_look() {
+std::vector<fs::path> places_to_look(const fs::path& own_folder) {
   std::vector<fs::path> places;
-  std::error_code error;
-  const fs::path self = fs::read_symlink("/proc/self/exe", error);
-  if (!error) places.push_back(self.parent_path() / kTrainerName);
+  if (!own_folder.empty()) places.push_back(own_folder / kTrainerName);
   const char* search_path = std::getenv("PATH");  // NOLINT(concurrency-mt-unsafe)
   std::istringstream folders(search_path == nullptr ? "" : search_path);
   for (std::string folder; std::getline(folders, folder, ':');)
@@ -47,12 +45,18 @@ std::string end_text(const ProcessEnd& end) {
 
 }  // namespace
 
-base::Result<fs::path> locate_trainer(const std::optional<fs::path>& given) {
+fs::path folder_of_this_program() {
+  std::error_code error;
+  const fs::path self = fs::read_symlink("/proc/self/exe", error);
+  return error ? fs::path() : self.parent_path();
+}
+
+base::Result<fs::path> locate_trainer(const std::optional<fs::path>& given, const fs::path& own_folder) {
   if (given) return named_trainer("--trainer", *given);
   if (const char* variable = std::getenv("REMATCH_TRAINER"); variable != nullptr && *variable != '\0')  // NOLINT(concurrency-mt-unsafe)
     return named_trainer("REMATCH_TRAINER", variable);
   std::string looked_at;
-  for (const fs::path& place : places_to_look()) {
+  for (const fs::path& place : places_to_look(own_folder)) {
     if (is_program(place)) return place;
     looked_at += "\n  " + place.string();
   }

@@ -11,9 +11,13 @@
 
 namespace rematch::launch {
 
-// --trainer when given, else REMATCH_TRAINER, else rematch-train beside the running rematch, else rematch-train on PATH.
+// Empty when the system does not tell.
+std::filesystem::path folder_of_this_program();
+
+// --trainer when given, else REMATCH_TRAINER, else rematch-train in `own_folder`, else rematch-train on PATH.
 // A place that the user named and that holds no program is an error: the later places are not tried.
-base::Result<std::filesystem::path> locate_trainer(const std::optional<std::filesystem::path>& given);
+base::Result<std::filesystem::path> locate_trainer(const std::optional<std::filesystem::path>& given,
+                                                   const std::filesystem::path& own_folder = folder_of_this_program());
 
 inline constexpr std::chrono::milliseconds kDescribeDeadline{60'000};
 

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "orchestrator/report/cells.h"
+#include "orchestrator/rules/moved_failure.h"
 
 namespace rematch::report {
 
@@ -127,10 +128,7 @@ std::function<Cell(const ArmContext&)> at_common_step(Get get) {
 
 Cell moved_text(const ArmContext& context) {
   if (!context.arm->moved) return {};
-  auto place = [](const Failure& failure) {
-    return std::string(protocol::to_string(failure.stage)) + (failure.step ? " of step " + std::to_string(*failure.step) : "");
-  };
-  return "moved from " + place(context.arm->moved->from) + " to " + place(context.arm->moved->to);
+  return "moved from " + rules::place_of(context.arm->moved->from) + " to " + rules::place_of(context.arm->moved->to);
 }
 
 std::vector<ArmColumn> comparison_columns(Place place) {

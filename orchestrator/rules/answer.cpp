@@ -44,6 +44,12 @@ struct Choice {
   }
 };
 
+std::string reason_of_choice(const std::vector<base::ControlPair>& control_pairs, const std::string& scope) {
+  if (control_pairs.empty())
+    return "of the settings that fit, the narrowest (no A/A difference was measured, so times decide nothing): it " + scope;
+  return "of the settings that fit, the narrowest of those whose time the A/A difference does not set apart from the quickest: it " + scope;
+}
+
 base::Answer answer_with(const base::StudyPlan& plan, const ArmVerdict& arm, std::string reason) {
   base::Answer answer;
   answer.arm = arm.arm;
@@ -63,15 +69,13 @@ base::Answer find_answer(const base::StudyRows& study, const std::vector<ArmVerd
     if (!control.is_control || !meets_budget(plan, control)) continue;
     base::Answer answer = answer_with(plan, control, "the control " + scope + ": no recompute is needed");
     auto lowers_peak = [&](const ArmVerdict& arm) {
-      return arm.outcome == base::Outcome::kPass && arm.effect && arm.effect->peak_delta_bytes < 0;
+      return arm.outcome == base::Outcome::kPass && arm.effect && arm.effect->peak_delta_fraction.value_or(0) <= -plan.smallest_effect;
     };
     if (const ArmVerdict* boundary = choice.cheapest(lowers_peak)) answer.headroom_arm = boundary->arm;
     return answer;
   }
   auto meets = [&](const ArmVerdict& arm) { return meets_budget(plan, arm); };
-  if (const ArmVerdict* best = choice.cheapest(meets))
-    return answer_with(plan, *best,
-                       "of the settings that fit, the narrowest of those that the noise does not set apart from the quickest: it " + scope);
+  if (const ArmVerdict* best = choice.cheapest(meets)) return answer_with(plan, *best, reason_of_choice(control_pairs, scope));
   base::Answer none;
   none.reason = plan.budget_per_rank_bytes ? "no measured setting passes within the budget" : "no measured setting passes";
   return none;

@@ -7,6 +7,7 @@ bool is_conclusive(const base::AttemptRows& attempt) {
   switch (attempt.failure->kind) {
     case protocol::FailureKind::kInterrupted:
     case protocol::FailureKind::kLost:
+    case protocol::FailureKind::kLaunch:
     case protocol::FailureKind::kPreempted:
     case protocol::FailureKind::kNodeFail: return false;
     case protocol::FailureKind::kOom:
@@ -15,8 +16,7 @@ bool is_conclusive(const base::AttemptRows& attempt) {
     case protocol::FailureKind::kTimeout:
     case protocol::FailureKind::kNumerics:
     case protocol::FailureKind::kCrashed:
-    case protocol::FailureKind::kBadExit:
-    case protocol::FailureKind::kLaunch: return true;
+    case protocol::FailureKind::kBadExit: return true;
   }
   return true;
 }

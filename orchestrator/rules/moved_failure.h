@@ -1,4 +1,5 @@
-// Rule: a candidate that fails later than the control, or at another stage, moved the failure. It is evidence, never a pass. Pure.
+// Rule: a candidate that runs out of memory later than the control did, or at another place (stage, step, phase), moved the failure. It is
+// evidence, never a pass. Failures of other kinds are not compared. Pure.
 #pragma once
 
 #include <optional>
@@ -6,6 +7,9 @@
 #include "orchestrator/base/verdicts.h"
 
 namespace rematch::rules {
+
+// "warm of step 1, forward"
+std::string place_of(const base::Failure& failure);
 
 std::optional<base::MovedFailure> moved_failure(const base::Failure& control, const base::Failure& candidate);
 

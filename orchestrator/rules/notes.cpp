@@ -1,5 +1,7 @@
 #include "orchestrator/rules/notes.h"
 
+#include "orchestrator/rules/moved_failure.h"
+
 namespace rematch::rules {
 
 namespace {
@@ -7,11 +9,7 @@ namespace {
 using base::ArmVerdict;
 using Notes = std::vector<std::string>;
 
-std::string place(const base::Failure& failure) {
-  std::string text(protocol::to_string(failure.stage));
-  text += failure.step ? " of step " + std::to_string(*failure.step) : "";
-  return text + " on rank " + std::to_string(failure.rank);
-}
+std::string place(const base::Failure& failure) { return place_of(failure) + ", on rank " + std::to_string(failure.rank); }
 
 void note_moved(const ArmVerdict& arm, Notes& notes) {
   if (!arm.moved) return;

@@ -21,6 +21,5 @@ ModuleScope::~ModuleScope() {
 }
 
 std::string failed_module_path() { return failed_path; }
-std::string module_path() { return current_path; }
 
 }  // namespace rematch::base

@@ -18,6 +18,5 @@ class ModuleScope {
 
 // Where the innermost exception left from: set while a scope is unwound, empty when none was.
 std::string failed_module_path();
-std::string module_path();
 
 }  // namespace rematch::base

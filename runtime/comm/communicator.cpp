@@ -16,7 +16,7 @@ namespace {
 // they ours, allocated bytes would depend on that thread. The caller holds the memory until the operation has ended.
 at::Tensor borrowed(const at::Tensor& tensor) {
   if (tensor.is_meta()) return tensor;
-  return at::from_blob(tensor.data_ptr(), tensor.sizes(), tensor.options());
+  return at::for_blob(tensor.data_ptr(), tensor.sizes()).options(tensor.options()).target_device(tensor.device()).make_tensor();
 }
 
 // Buffers inside a collective belong to the communication library, not to the modelled device.
@@ -39,6 +39,7 @@ Communicator::Communicator(Communicator&&) noexcept = default;
 
 int Communicator::rank() const { return backend_->getRank(); }
 int Communicator::size() const { return backend_->getSize(); }
+bool Communicator::is_alone() const { return backend_->getBackendName() == "single"; }
 
 void Communicator::all_reduce_sum(const at::Tensor& tensor) const {
   std::vector<at::Tensor> tensors = {borrowed(tensor)};

@@ -25,6 +25,8 @@ class Communicator {
 
   int rank() const;  // within the group
   int size() const;
+  // One rank and no network: collectives would be copies. Not so over NCCL, where a group of one is a group.
+  bool is_alone() const;
 
   void all_reduce_sum(const at::Tensor& tensor) const;
   // input [size * n] -> output [n]: the sum of every member's slice of this rank. The two may overlap in place.

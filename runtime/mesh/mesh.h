@@ -23,7 +23,7 @@ struct MeshRequest {
 
 class Mesh {
  public:
-  // Collective: every rank of the job calls it. A group of one rank gets the `single` backend.
+  // Collective: every rank of the job calls it. A group of one rank gets the `single` backend, but over NCCL.
   Mesh(const protocol::ParallelSizes& sizes, const MeshRequest& request, const c10::intrusive_ptr<c10d::Store>& store);
 
   int rank() const { return rank_; }

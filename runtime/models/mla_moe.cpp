@@ -85,7 +85,8 @@ class Layer {
 
 class MlaMoeModel final : public Model {
  public:
-  MlaMoeModel(const MlaMoeConfig& config, const BuildContext& context) : epsilon_(config.layernorm_epsilon) {
+  MlaMoeModel(const MlaMoeConfig& config, const BuildContext& context)
+      : epsilon_(config.layernorm_epsilon), vocab_size_(config.padded_vocab_size), init_method_std_(config.init_method_std) {
     const std::vector<std::int64_t> table = {config.padded_vocab_size, config.hidden_size};
     embedding_ = context.store.declare({.name = "embedding.word_embeddings.weight", .shape = table});
     for (std::size_t i = 0; i < config.layer_is_moe.size(); ++i)
@@ -109,8 +110,13 @@ class MlaMoeModel final : public Model {
     return received;
   }
 
+  std::int64_t vocab_size() const override { return vocab_size_; }
+  double init_method_std() const override { return init_method_std_; }
+
  private:
   double epsilon_;
+  std::int64_t vocab_size_;
+  double init_method_std_;
   nn::Parameter* embedding_;
   std::vector<std::unique_ptr<Layer>> layers_;
   nn::Parameter* final_norm_;

@@ -23,6 +23,8 @@ class Model {
   virtual at::Tensor loss(const at::Tensor& ids_T, const at::Tensor& labels_T, nn::SequenceShape sequence) = 0;
   // Rows that this rank's experts received in the last forward, one entry an MoE layer.
   virtual std::vector<std::int64_t> tokens_received() const = 0;
+  virtual std::int64_t vocab_size() const = 0;  // rows of the embedding
+  virtual double init_method_std() const = 0;   // of the initial weights
 };
 
 // What a model is built with; all outlive it.

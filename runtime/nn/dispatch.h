@@ -41,7 +41,7 @@ class TokenExchange {
   std::int64_t topk_;
   at::Tensor row_map_;      // [T * K] int32: permuted row -> t * K + k
   at::Tensor inverse_map_;  // [T * K] int32: t * K + k -> permuted row
-  at::Tensor sort_map_;     // [R] int32: sorted row -> received row; undefined with one expert rank
+  at::Tensor sort_map_;     // [R] int32: sorted row -> received row; undefined when the group is alone
   at::Tensor unsort_map_;   // [R] int32: received row -> sorted row
   std::vector<std::int64_t> send_rows_;
   std::vector<std::int64_t> receive_rows_;

@@ -42,7 +42,7 @@ class CrossEntropyFunction : public torch::autograd::Function<CrossEntropyFuncti
       const auto log_probs_TV = at::log_softmax(logits_TV.to(at::kFloat), 1);
       loss.copy_(log_probs_TV.gather(1, labels_T1).mean().neg());
       dlogits_TV.copy_(log_probs_TV.exp());
-      dlogits_TV.scatter_add_(1, labels_T1, at::full_like(labels_T1, -1, fp32));
+      dlogits_TV.scatter_(1, labels_T1, dlogits_TV.gather(1, labels_T1) - 1);
       dlogits_TV.div_(num_tokens);
     });
     ctx->save_for_backward({dlogits_TV});

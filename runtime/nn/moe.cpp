@@ -2,6 +2,7 @@
 
 #include <ATen/ATen.h>
 
+#include "runtime/base/errors.h"
 #include "runtime/base/scope.h"
 #include "runtime/nn/dispatch.h"
 #include "runtime/nn/grouped_linear.h"
@@ -25,6 +26,9 @@ MoeLayer::MoeLayer(const std::string& name, const MoeShape& shape, const mesh::M
       router_weight_(store.declare({.name = name + ".router.weight", .shape = {shape.router.num_experts, shape.hidden_size}})),
       moe_region_(policy.region("moe")),
       activation_region_(policy.region("moe_act")) {
+  if (shape.router.num_experts % mesh.expert().size() != 0)
+    throw base::BadTrial("model.num_moe_experts: wanted a multiple of expert_model_parallel_size (" + std::to_string(mesh.expert().size()) +
+                         "), found " + std::to_string(shape.router.num_experts));
   const auto num_local_experts = shape.router.num_experts / mesh.expert().size();
   const auto first = mesh.expert().rank() * num_local_experts;
   const auto expert_weight = [&](std::int64_t expert, const char* unit, std::int64_t outputs, std::int64_t inputs) {

@@ -73,7 +73,7 @@ std::vector<std::int64_t> TokenExchange::build_local_maps(const at::Tensor& expe
 }
 
 std::vector<std::int64_t> TokenExchange::received_counts(const std::vector<std::int64_t>& sent_counts, bool is_meta) const {
-  if (group_.size() == 1) return sent_counts;
+  if (group_.is_alone()) return sent_counts;
   if (!is_meta) return group_.exchange_counts(sent_counts);
   // No values to exchange: every peer is taken to send what this rank would send itself.
   const auto num_local = static_cast<std::ptrdiff_t>(sent_counts.size()) / group_.size();
@@ -95,7 +95,7 @@ void TokenExchange::build_received_maps(const std::vector<std::int64_t>& receive
     for (std::size_t e = 0; e < local; ++e) rows_per_local_expert_[e] += received_counts[peer * local + e];
   }
   num_received_ = std::accumulate(receive_rows_.begin(), receive_rows_.end(), std::int64_t{0});
-  if (num_peers == 1) return;
+  if (group_.is_alone()) return;
   std::vector<std::int64_t> next = exclusive_sums(rows_per_local_expert_);
   std::vector<std::int32_t> sort_map(static_cast<std::size_t>(num_received_)), unsort_map(static_cast<std::size_t>(num_received_));
   std::int32_t received = 0;
@@ -110,7 +110,7 @@ void TokenExchange::build_received_maps(const std::vector<std::int64_t>& receive
 }
 
 at::Tensor TokenExchange::send(const at::Tensor& permuted) const {
-  if (group_.size() == 1) return permuted;
+  if (group_.is_alone()) return permuted;
   auto sizes = permuted.sizes().vec();
   sizes[0] = num_received_;
   const auto received = at::empty(sizes, permuted.options());
@@ -119,7 +119,7 @@ at::Tensor TokenExchange::send(const at::Tensor& permuted) const {
 }
 
 at::Tensor TokenExchange::send_back(const at::Tensor& sorted) const {
-  if (group_.size() == 1) return sorted;
+  if (group_.is_alone()) return sorted;
   const auto unsorted = rows_of(sorted, unsort_map_);
   auto sizes = sorted.sizes().vec();
   sizes[0] = row_map_.size(0);

@@ -73,7 +73,10 @@ void DistributedOptimizer::step(double grad_norm) {
   ++num_steps_;
   const double coefficient = spec_.clip_grad > 0 ? spec_.clip_grad / (grad_norm + kNormFloor) : 1.0;
   for (auto& shard : shards_) {
-    if (coefficient < 1.0) shard.grad.mul_(coefficient);
+    if (coefficient < 1.0) {
+      const probes::ScratchScope scratch;  // of the number that LibTorch wraps in a tensor
+      shard.grad.mul_(coefficient);
+    }
     update(shard);
     for_each_slice(shard.main, shard.buffer->param_shards(), [](const at::Tensor& main, at::Tensor bf16) { bf16.copy_(main); });
     shard.buffer->all_gather_params();

@@ -24,7 +24,7 @@ class DistributedOptimizer {
   void zero_grads();
   void sync_grads();
   // fp32 copies of this rank's gradient shards, then their norm over all ranks.
-  double grad_norm();
+  double grad_norm();  // 0 on meta, where there is none to measure
   // Clips by `grad_norm`, updates main weights, writes them to the bf16 shards and gathers those. Wants moments.
   void step(double grad_norm);
 

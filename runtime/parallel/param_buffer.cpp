@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "probes/device/charge.h"
+
 namespace rematch::parallel {
 
 namespace {
@@ -12,14 +14,20 @@ namespace {
 constexpr std::int64_t kParamAlignment = 64;    // elements
 constexpr std::int64_t kBucketAlignment = 128;  // elements, times what the shards need
 
+// In place, by a number of the host: LibTorch wraps it in a tensor, which the device does not have.
+void scale(at::Tensor& tensor, double factor) {
+  const probes::ScratchScope scratch;
+  if (factor != 1) tensor.mul_(factor);
+}
+
 std::int64_t rounded_up(std::int64_t value, std::int64_t multiple) { return (value + multiple - 1) / multiple * multiple; }
 
 }  // namespace
 
 ParamBuffer::ParamBuffer(const std::vector<nn::Parameter*>& parameters, const comm::Communicator& group, at::Device device,
-                         BufferShape shape)
+                         std::int64_t bucket_size)
     : group_(group) {
-  place(parameters, shape.bucket_size);
+  place(parameters, bucket_size);
   find_pieces(parameters);
   const std::int64_t total = buckets_.empty() ? 0 : buckets_.back().first + buckets_.back().count;
   const auto options = at::TensorOptions(device).dtype(at::kBFloat16);
@@ -85,13 +93,13 @@ void ParamBuffer::zero_grads() { grads_.zero_(); }
 void ParamBuffer::reduce_scatter_grads(double divisor) {
   for (const auto& bucket : buckets_) {
     auto whole = grads_.narrow(0, bucket.first, bucket.count);
-    if (divisor != 1) whole.div_(divisor);
-    if (group_.size() > 1) group_.reduce_scatter_sum(shard_of(grads_, bucket), whole);
+    scale(whole, 1 / divisor);
+    if (!group_.is_alone()) group_.reduce_scatter_sum(shard_of(grads_, bucket), whole);
   }
 }
 
 void ParamBuffer::all_gather_params() {
-  if (group_.size() == 1) return;
+  if (group_.is_alone()) return;
   for (const auto& bucket : buckets_) group_.all_gather(params_.narrow(0, bucket.first, bucket.count), shard_of(params_, bucket));
 }
 

@@ -12,10 +12,7 @@
 
 namespace rematch::parallel {
 
-struct BufferShape {
-  std::int64_t bucket_size = 40'000'000;  // elements; a bucket closes at the first parameter that reaches it (Megatron's default)
-  std::int64_t num_shards = 1;
-};
+inline constexpr std::int64_t kBucketSize = 40'000'000;  // elements; a bucket closes at the parameter that reaches it (Megatron's default)
 
 // The part of one parameter that lies in this rank's shard, as offsets into the shard.
 struct ShardPiece {
@@ -26,8 +23,9 @@ struct ShardPiece {
 
 class ParamBuffer {
  public:
-  // Places `parameters` (all of one kind) and fills them from the seed. Buckets are padded to lcm(num_shards, 128) elements.
-  ParamBuffer(const std::vector<nn::Parameter*>& parameters, const comm::Communicator& group, at::Device device, BufferShape shape);
+  // Places `parameters` (all of one kind) as zeros. Buckets are padded to lcm(group size, 128) elements.
+  ParamBuffer(const std::vector<nn::Parameter*>& parameters, const comm::Communicator& group, at::Device device,
+              std::int64_t bucket_size = kBucketSize);
 
   void zero_grads();
   // Divides by `divisor`, sums over the group; afterwards each rank's shard of the gradients is right, the rest is not.

@@ -38,7 +38,7 @@ class CheckpointFunction : public torch::autograd::Function<CheckpointFunction> 
       outputs = state->fn(inputs);
     }
     ++*state->replays;
-    auto grads = replay_backward(outputs, output_grads, std::move(inputs));
+    auto grads = replay_backward(std::move(outputs), output_grads, std::move(inputs));
     grads.insert(grads.begin(), at::Tensor());  // the state argument
     return grads;
   }

@@ -75,8 +75,7 @@ void DiscardState::replay() {
 Tensors DiscardState::backward(const Tensors& output_grads) {
   replay();
   inputs_.clear();
-  const Tensors outputs = std::exchange(replay_outputs_, {});
-  return replay_backward(outputs, output_grads, std::exchange(replay_inputs_, {}));
+  return replay_backward(std::exchange(replay_outputs_, {}), output_grads, std::exchange(replay_inputs_, {}));
 }
 
 c10::intrusive_ptr<DiscardState> make_discard_state(const RegionFn& fn, const Tensors& inputs, std::int64_t* replays) {

@@ -26,11 +26,14 @@ void require_known_labels(const protocol::RecomputeSpec& spec) {
 
 protocol::RecomputeSpec resolve(const protocol::RecomputeSpec& asked) {
   protocol::RecomputeSpec resolved = asked;
-  if (!resolved.recompute_modules) resolved.recompute_modules = {"core_attn"};
   if (!asked.recompute_granularity) return resolved;
   if (*asked.recompute_granularity != "selective")
     throw base::BadTrial("recompute.recompute_granularity: this trainer has selective and null, found '" + *asked.recompute_granularity +
                          "'");
+  if (asked.recompute_method || asked.recompute_num_layers)
+    throw base::BadTrial(
+        "recompute: recompute_method and recompute_num_layers belong to full recompute, which this trainer does not have; unset them");
+  if (!resolved.recompute_modules) resolved.recompute_modules = {"core_attn"};
   require_known_labels(resolved);
   return resolved;
 }

@@ -3,7 +3,8 @@
 #include <ATen/ATen.h>
 #include <ATen/CPUGeneratorImpl.h>
 #include <ATen/Context.h>
-#include <torch/csrc/autograd/autograd.h>
+#include <torch/csrc/autograd/engine.h>
+#include <torch/csrc/autograd/variable.h>
 
 #include <mutex>
 #include <utility>
@@ -53,16 +54,18 @@ std::vector<at::Tensor> detach_inputs(const std::vector<at::Tensor>& inputs) {
   return detached;
 }
 
-std::vector<at::Tensor> replay_backward(const std::vector<at::Tensor>& outputs, const std::vector<at::Tensor>& output_grads,
+std::vector<at::Tensor> replay_backward(std::vector<at::Tensor> outputs, const std::vector<at::Tensor>& output_grads,
                                         std::vector<at::Tensor> inputs) {
-  torch::autograd::variable_list roots;
+  torch::autograd::edge_list roots;
   torch::autograd::variable_list root_grads;
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     if (!outputs[i].requires_grad() || !output_grads[i].defined()) continue;
-    roots.push_back(outputs[i]);
+    roots.push_back(torch::autograd::impl::gradient_edge(outputs[i]));
     root_grads.push_back(output_grads[i]);
   }
-  torch::autograd::backward(roots, root_grads);
+  outputs.clear();
+  torch::autograd::Engine::get_default_engine().execute(roots, root_grads, /*keep_graph=*/false, /*create_graph=*/false,
+                                                        /*accumulate_grad=*/true);
   std::vector<at::Tensor> grads;
   grads.reserve(inputs.size());
   for (auto& input : inputs) grads.push_back(input.requires_grad() ? input.grad() : at::Tensor());

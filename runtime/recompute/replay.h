@@ -32,8 +32,9 @@ class RandomStateScope {
 // Aliases of the inputs that start a graph of their own: same storage, same requires_grad.
 std::vector<at::Tensor> detach_inputs(const std::vector<at::Tensor>& inputs);
 
-// Backward over a replay's graph, then the gradients of its detached inputs (undefined where none was asked for). Frees the graph.
-std::vector<at::Tensor> replay_backward(const std::vector<at::Tensor>& outputs, const std::vector<at::Tensor>& output_grads,
+// Backward over a replay's graph, then the gradients of its detached inputs (undefined where none was asked for). Frees the graph. The
+// outputs are let go before it begins: whoever saved them in the graph keeps them as long as it needs them, and no longer.
+std::vector<at::Tensor> replay_backward(std::vector<at::Tensor> outputs, const std::vector<at::Tensor>& output_grads,
                                         std::vector<at::Tensor> inputs);
 
 }  // namespace rematch::recompute

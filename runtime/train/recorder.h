@@ -1,5 +1,5 @@
 // What a rank says of itself while it trains: stages, phases with their peaks, steps, and the last words of a failure.
-// One a process. The main thread writes; `interrupted` may come from the signal thread. Every line is flushed by one write.
+// One a process. The main thread writes; `failed` may also come from the signal thread. Every line is flushed by one write.
 #pragma once
 
 #include <atomic>

@@ -37,7 +37,7 @@ class TrainingJob {
   void update_parameters(std::int64_t step, protocol::StepRecord& record);
   void read_loss(protocol::StepRecord& record);
   std::vector<nn::Parameter*> parameters_of(nn::ParameterKind kind);
-  // Stages of the first step; later steps have none of their own.
+  // Stages of the first step, entered and left again by each of its micro-batches; later steps have none of their own.
   void enter_once(std::int64_t step, Stage stage);
   void leave_once(std::int64_t step, Stage stage);
 
@@ -53,7 +53,6 @@ class TrainingJob {
   std::optional<GradientLog> gradient_log_;
   nn::SequenceShape sequence_;
   std::int64_t num_microbatches_;
-  std::int64_t vocab_size_;
   at::Tensor loss_sum_;  // of the step's micro-batches, fp32 scalar
 };
 
@@ -70,8 +69,7 @@ TrainingJob::TrainingJob(const TrainRequest& request, Recorder& recorder)
       recorder_(recorder),
       policy_(request.resolved_recompute),
       sequence_{trial_.training.seq_length, trial_.training.micro_batch_size},
-      num_microbatches_(trial_.training.global_batch_size / (trial_.training.micro_batch_size * mesh_.dims().data_parallel_size())),
-      vocab_size_(std::get<std::int64_t>(trial_.model.fields.at("padded_vocab_size"))) {
+      num_microbatches_(trial_.training.global_batch_size / (trial_.training.micro_batch_size * mesh_.dims().data_parallel_size())) {
   const auto& family = models::family_named(trial_.model.family);
   model_ = family.build(trial_.model.fields, {mesh_, store_, policy_});
   build_parameters();
@@ -89,13 +87,11 @@ std::vector<nn::Parameter*> TrainingJob::parameters_of(nn::ParameterKind kind) {
 void TrainingJob::build_parameters() {
   const auto place = [&](nn::ParameterKind kind, const comm::Communicator& group) {
     const auto parameters = parameters_of(kind);
-    if (!parameters.empty())
-      buffers_.push_back(std::make_unique<parallel::ParamBuffer>(parameters, group, mesh_.device(), parallel::BufferShape{}));
+    if (!parameters.empty()) buffers_.push_back(std::make_unique<parallel::ParamBuffer>(parameters, group, mesh_.device()));
   };
   place(nn::ParameterKind::kDense, mesh_.data());
   place(nn::ParameterKind::kExpert, mesh_.expert_data());
-  const double std_deviation = std::get<double>(trial_.model.fields.at("init_method_std"));
-  for (const auto& parameter : store_.all()) nn::initialise(parameter, trial_.training.seed, std_deviation);
+  for (const auto& parameter : store_.all()) nn::initialise(parameter, trial_.training.seed, model_->init_method_std());
   optimizer_ = std::make_unique<parallel::DistributedOptimizer>(trial_.optimizer, mesh_, pointers(buffers_));
 }
 
@@ -142,19 +138,19 @@ void TrainingJob::run_step(std::int64_t step) {
 void TrainingJob::forward_and_backward(std::int64_t step, protocol::StepRecord& record) {
   loss_sum_.reset();
   for (std::int64_t micro_batch = 0; micro_batch < num_microbatches_; ++micro_batch) {
-    const bool first = micro_batch == 0;
+    recorder_.enter_phase(Phase::kOther);
     const auto sample = step * trial_.training.global_batch_size +
                         (micro_batch * mesh_.dims().data_parallel_size() + mesh_.data().rank()) * sequence_.batch;
-    const auto batch = mock_batch({trial_.training.seed, sample, sequence_, vocab_size_}, mesh_.device());
+    const auto batch = mock_batch({trial_.training.seed, sample, sequence_, model_->vocab_size()}, mesh_.device());
     recorder_.enter_phase(Phase::kForward);
-    if (first) enter_once(step, Stage::kFirstForward);
+    enter_once(step, Stage::kFirstForward);
     const auto loss = forward(batch);
     record.forward_end_allocated_bytes = memory_.snapshot().allocated_bytes;
-    if (first) leave_once(step, Stage::kFirstForward);
+    leave_once(step, Stage::kFirstForward);
     recorder_.enter_phase(Phase::kBackward);
-    if (first) enter_once(step, Stage::kFirstBackward);
+    enter_once(step, Stage::kFirstBackward);
     torch::autograd::backward({loss}, {});
-    if (first) leave_once(step, Stage::kFirstBackward);
+    leave_once(step, Stage::kFirstBackward);
   }
 }
 
@@ -179,7 +175,7 @@ void TrainingJob::update_parameters(std::int64_t step, protocol::StepRecord& rec
   recorder_.enter_phase(Phase::kOptimizer);
   const double grad_norm = optimizer_->grad_norm();
   if (std::isfinite(grad_norm)) {
-    record.grad_norm = grad_norm;
+    if (!mesh_.device().is_meta()) record.grad_norm = grad_norm;
     optimizer_->step(grad_norm);
   } else {
     record.is_nan = record.skipped = true;
@@ -189,6 +185,7 @@ void TrainingJob::update_parameters(std::int64_t step, protocol::StepRecord& rec
 
 void TrainingJob::read_loss(protocol::StepRecord& record) {
   if (loss_sum_.is_meta()) return;
+  const probes::ScratchScope scratch;
   loss_sum_.div_(static_cast<double>(num_microbatches_ * mesh_.dims().data_parallel_size()));
   mesh_.data().all_reduce_sum(loss_sum_);
   const auto loss = loss_sum_.item<float>();

@@ -10,9 +10,14 @@ from trainer_runs import Run, activation_peak, trial_document
 
 SWEEP = yaml.safe_load((pathlib.Path(__file__).resolve().parents[2] / "sweeps" / "first.yaml").read_text())
 GUIDE = [["mla_up_proj", "mlp"], ["layernorm", "moe_act"]]
-# Labels whose saving at the peak is not their formula's, with the reason. None at these sizes: the peak is at the loss, where every layer's
-# activations are held, and no tensor that a label drops is so large (over 1 MiB) that the allocator leaves an unsplit rest at its block.
-EXCEPTIONS = {}
+# Labels that do not drop what the table of Megatron's saved tensors says, with the reason. They are held to our own formula instead
+# (reports/METRICS.md, "What a label drops"). No other reason is needed at these sizes: the peak is at the loss, where every layer's activations
+# are held, and no tensor that a label drops is so large (over 1 MiB) that the allocator leaves an unsplit rest at its block.
+EXCEPTIONS = {
+    "moe": "this router keeps the chosen scores and experts (12 bytes a choice) and two row maps; the table has 5 to 6 fp32 tensors of tokens "
+           "times experts and a fused row map",
+    "core_attn": "the table calls it about nothing for fused attention; here it is the log-sum-exp, to the byte",
+}
 
 
 class LabelSavings(unittest.TestCase):
@@ -39,8 +44,10 @@ class LabelSavings(unittest.TestCase):
                         shapes = label_formulas.Shapes(self.document, step["tokens_received"])
                         wanted = label_formulas.dropped_bytes(modules, shapes)
                         saved = activation_peak(control_step) - activation_peak(step)
-                        if tuple(modules) not in EXCEPTIONS:
-                            self.assertAlmostEqual(saved / wanted, 1, delta=0.02, msg=f"saved {saved} bytes, the formula says {wanted}")
+                        self.assertAlmostEqual(saved / wanted, 1, delta=0.02, msg=f"saved {saved} bytes, the formula says {wanted}")
+
+    def test_every_exception_is_a_label_that_is_held_to_our_own_formula(self):
+        self.assertLessEqual(set(EXCEPTIONS), set(label_formulas.FORMULAS))
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ MIB = 1 << 20
 
 class OutOfMemoryTest(unittest.TestCase):
     def setUp(self):
-        self.layout = {"world_size": 1, "expert_parallel": 1, "training": {"seq_length": 512}}
+        self.layout = {"world_size": 1, "expert_parallel": 1, "training": {"seq_length": 512}, "fields": {"num_moe_experts": 64}}
         self.free = Run(trial_document([], **self.layout)).require_success()
 
     def run_under(self, limit_bytes):

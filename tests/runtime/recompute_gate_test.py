@@ -106,5 +106,43 @@ class OneRankWithMicroBatchesTest(RecomputeGate, unittest.TestCase):
               "training": {"micro_batch_size": 2, "global_batch_size": 6, "train_iters": 2}}
 
 
+class LayoutsAgreeTest(unittest.TestCase):
+    """The same model, seed and global batch under three layouts. What differs is the order in which bf16 gradients are summed and rounded,
+    once a rank: 2^-8 relative on single elements, which averages out over a norm and over a mean of losses."""
+    TOLERANCE = 0.002
+
+    def test_losses_and_gradient_norms_match_the_single_rank_run(self):
+        common = {"training": {"seq_length": 64, "global_batch_size": 4, "train_iters": 4}}
+        alone = Run(trial_document([], world_size=1, expert_parallel=1, **common)).require_success()
+        for world_size, expert_parallel in ((2, 1), (2, 2), (4, 2)):
+            run = Run(trial_document([], world_size=world_size, expert_parallel=expert_parallel, **common)).require_success()
+            for ours, theirs in zip(run.ranks[0]["step"], alone.ranks[0]["step"]):
+                with self.subTest(world_size=world_size, expert_parallel=expert_parallel, step=ours["step"]):
+                    self.assertAlmostEqual(ours["loss"] / theirs["loss"], 1, delta=self.TOLERANCE)
+                    self.assertAlmostEqual(ours["grad_norm"] / theirs["grad_norm"], 1, delta=5 * self.TOLERANCE)
+
+
+class BackwardPeakTest(unittest.TestCase):
+    """No arm holds a discarded tensor longer than its layer: with a peak in the backward of the only MoE layer, nothing is gained by a region
+    there, and nothing may be lost."""
+
+    def test_a_replay_holds_no_more_than_the_control_held(self):
+        layout = {"world_size": 1, "expert_parallel": 1, "training": {"seq_length": 256},
+                  "fields": {"num_layers": 1, "moe_layer_freq": [1], "padded_vocab_size": 16, "moe_ffn_hidden_size": 64}}
+        backward_peak = lambda run: run.ranks[0]["step"][-1]["phases"]["backward"]["peak_allocated_bytes"]
+        control = backward_peak(Run(trial_document([], **layout)).require_success())
+        for modules in (["mla_up_proj"], ["layernorm"], ["moe_act"], ["layernorm", "moe_act"]):
+            arm = backward_peak(Run(trial_document(modules, **layout)).require_success())
+            self.assertLessEqual(arm, control, modules)
+
+
+class EmptyControlTest(unittest.TestCase):
+    def test_without_granularity_the_control_is_as_empty(self):
+        for modules in (None, []):
+            run = Run(trial_document(modules, world_size=1, expert_parallel=1, granularity=None)).require_success()
+            self.assertEqual(run.ranks[0]["hello"][0]["resolved_recompute"]["recompute_modules"], modules)
+            self.assertEqual(run.ranks[0]["model"][0]["sites"], {})
+
+
 if __name__ == "__main__":
     unittest.main()

@@ -123,6 +123,11 @@ TEST(Policy, ResolvesAnUnsetListAsMegatronDoes) {
   EXPECT_EQ(*resolve(unset).recompute_modules, std::vector<std::string>{"core_attn"});
 }
 
+TEST(Policy, LeavesAnUnsetListUnsetWithoutGranularity) {
+  EXPECT_FALSE(resolve({.core_revision = "24bad8e6"}).recompute_modules);
+  EXPECT_THROW(resolve({.recompute_granularity = "selective", .recompute_num_layers = 1, .core_revision = "24bad8e6"}), base::BadTrial);
+}
+
 TEST(Policy, RefusesAnUnknownLabelNamingTheKnownOnes) {
   const protocol::RecomputeSpec unknown{
       .recompute_granularity = "selective", .recompute_modules = std::vector<std::string>{"attn"}, .core_revision = "24bad8e6"};

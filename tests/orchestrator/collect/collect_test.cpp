@@ -202,6 +202,10 @@ TEST_F(Collect, BlamesATimeoutOnTheRankWithTheLeastProgress) {
 TEST_F(Collect, BlamesATimeoutByStageAndThenByTheOldestRecord) {
   AttemptRows attempt = clean();
   attempt.launch.end = LaunchEnd::kTimeout;
+  for (RankRows& rank : attempt.ranks) {
+    end_by(rank, std::nullopt, SIGKILL, 5000);
+    rank.exit.ended_by_supervisor = true;
+  }
   stop_in(attempt.ranks[0], Stage::kFirstBackward, 0);
   stop_in(attempt.ranks[1], Stage::kFirstForward, 0);
   EXPECT_EQ(collected(attempt).failure->rank, 1);
@@ -228,11 +232,40 @@ TEST_F(Collect, BlamesATimeoutOnTheRankThatDidNotAnswerWhenItWasToldToEnd) {
   EXPECT_EQ(rows.failure->rank, 1);
 }
 
+TEST_F(Collect, CallsARankThatWentOnAfterItsPeersATimeoutThoughItAnsweredWhenItWasToldToEnd) {
+  AttemptRows attempt = clean();
+  attempt.launch.end = LaunchEnd::kRankFailed;
+  stop_in(attempt.ranks[1], Stage::kSteady, 5);
+  attempt.ranks[1].exit.ended_by_supervisor = true;
+  end_by(attempt.ranks[1], 15, std::nullopt, 5000);
+  attempt.ranks[1].errors = {error_of(FailureKind::kInterrupted, 4000)};
+  const AttemptRows rows = collected(attempt);
+  EXPECT_EQ(rows.failure->kind, FailureKind::kTimeout);
+  EXPECT_EQ(rows.failure->rank, 1);
+}
+
+TEST_F(Collect, LetsADeadlineNotHideARecordedFailure) {
+  AttemptRows attempt = clean();
+  attempt.launch.end = LaunchEnd::kTimeout;
+  for (RankRows& rank : attempt.ranks) {
+    stop_in(rank, Stage::kSteady, 5);
+    rank.exit.ended_by_supervisor = true;
+    end_by(rank, std::nullopt, SIGKILL, 5000);
+  }
+  attempt.ranks[0].errors = {error_of(FailureKind::kComm, 1000)};
+  attempt.ranks[1].errors = {error_of(FailureKind::kNumerics, 2000)};
+  const AttemptRows rows = collected(attempt);
+  EXPECT_EQ(rows.failure->kind, FailureKind::kNumerics);
+  EXPECT_EQ(rows.failure->rank, 1);
+}
+
 TEST_F(Collect, CallsAnAttemptWithoutLaunchRecordLost) {
   collected(clean());
   std::filesystem::remove(protocol::AttemptPaths{folder_}.launch());
   const AttemptRows rows = collect_again();
   EXPECT_EQ(rows.failure->kind, FailureKind::kLost);
+  EXPECT_EQ(rows.failure->message.find('/'), std::string::npos)
+      << "the rows would change with the workspace's place: " << rows.failure->message;
   EXPECT_EQ(rows.ranks[0].steps.size(), 20U);
 }
 

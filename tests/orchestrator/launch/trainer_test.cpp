@@ -45,9 +45,9 @@ TEST_F(TrainerTest, DoesNotSearchOnWhenANamedOneIsMissing) {
 TEST_F(TrainerTest, FindsOneOnPathAndNamesAllPlacesWhenThereIsNone) {
   const std::string path_before = ::getenv("PATH");
   ::setenv("PATH", ("/no/such/folder:" + folder_.path().string()).c_str(), 1);
-  const auto missing = locate_trainer(std::nullopt);
+  const auto missing = locate_trainer(std::nullopt, "/no/such/own/folder");
   script("rematch-train", "");
-  const auto found = locate_trainer(std::nullopt);
+  const auto found = locate_trainer(std::nullopt, "/no/such/own/folder");
   ::setenv("PATH", path_before.c_str(), 1);
   ASSERT_FALSE(missing.ok());
   EXPECT_NE(missing.error().message.find("/no/such/folder/rematch-train"), std::string::npos) << missing.error().message;

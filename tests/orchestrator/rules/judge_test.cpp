@@ -285,7 +285,8 @@ TEST(Judge, CallsAFailureElsewhereMovedAndNeverAPass) {
   EXPECT_EQ(arm_of(verdict, "moe_act").outcome, Outcome::kFail);
   ASSERT_TRUE(arm_of(verdict, "core_attn").moved);
   EXPECT_FALSE(arm_of(verdict, "core_attn").moved->got_further);
-  EXPECT_TRUE(has_note(verdict, "moe_act: the failure moved from warm of step 1 on rank 0 to steady of step 3 on rank 0"));
+  EXPECT_TRUE(
+      has_note(verdict, "moe_act: the failure moved from warm of step 1, forward, on rank 0 to steady of step 3, backward, on rank 0"));
 }
 
 TEST(Judge, MatchesLossesWithTheControlsFirstStepsAndThenWithTheNarrowestPass) {

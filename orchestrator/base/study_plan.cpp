@@ -79,4 +79,10 @@ StudyPlan parse_study_plan(const nlohmann::json& document) {
   return protocol::read_document<StudyPlan>(document, "study", protocol::UnknownKeys::kRefuse);
 }
 
+StudyPlan read_study_plan(const std::string& path) {
+  StudyPlan plan;
+  protocol::with_json_file(path, [&](const nlohmann::json& document) { plan = parse_study_plan(document); });
+  return plan;
+}
+
 }  // namespace rematch::base

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
+#include <string>
 #include <string_view>
 
 #include "orchestrator/base/rows.h"
@@ -13,5 +14,6 @@ inline constexpr const char* kStudySchema = "rematch/study/1";
 std::string_view to_string(ArmStatus status);
 nlohmann::json to_json(const StudyPlan& plan);
 StudyPlan parse_study_plan(const nlohmann::json& document);  // throws protocol::DocumentError
+StudyPlan read_study_plan(const std::string& path);          // the same, naming the file
 
 }  // namespace rematch::base

@@ -2,7 +2,6 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <filesystem>
-#include <nlohmann/json.hpp>
 #include <ostream>
 #include <vector>
 
@@ -13,6 +12,7 @@
 #include "orchestrator/engine/workspace_lock.h"
 #include "orchestrator/rules/judge.h"
 #include "orchestrator/store/store.h"
+#include "schemas/protocol/document_error.h"
 #include "schemas/protocol/record_file.h"
 #include "schemas/protocol/trial_paths.h"
 
@@ -31,13 +31,10 @@ std::vector<std::filesystem::path> study_folders(const protocol::WorkspacePaths&
 }
 
 base::Result<base::StudyPlan> read_plan(const std::filesystem::path& folder) {
-  const std::filesystem::path path = protocol::StudyPaths{folder}.plan();
-  const auto text = protocol::read_whole_file(path);
-  if (!text) return base::Error{path.string() + " is missing: the folder is no study, or its run never began"};
   try {
-    return base::parse_study_plan(nlohmann::json::parse(*text));
-  } catch (const std::exception& error) {
-    return base::Error{path.string() + ": " + error.what()};
+    return base::read_study_plan(protocol::StudyPaths{folder}.plan().string());
+  } catch (const protocol::DocumentError& error) {
+    return base::Error{error.what()};
   }
 }
 

@@ -41,10 +41,11 @@ struct StudyStatus {
   std::optional<RunningTrial> running;
 };
 
+// A folder without study.json is no study yet.
 std::optional<base::StudyPlan> read_plan(const fs::path& study_folder) {
-  const auto text = protocol::read_whole_file(protocol::StudyPaths{study_folder}.plan());
-  if (!text) return std::nullopt;
-  return base::parse_study_plan(nlohmann::json::parse(*text));
+  const fs::path path = protocol::StudyPaths{study_folder}.plan();
+  if (!protocol::read_whole_file(path)) return std::nullopt;
+  return base::read_study_plan(path.string());
 }
 
 // The newest attempt without a launch.json.

@@ -33,9 +33,10 @@ class TrialRunner::Impl {
     std::optional<base::Result<protocol::LaunchRecord>> ended;
     const launch::LaunchRequest request{trainer_, attempt.folder, attempt.attempt, place.trial};
     running_ = launcher_.start(context_, request, [&](base::Result<protocol::LaunchRecord> record) { ended.emplace(std::move(record)); });
-    const Watch watch{place, attempt, remaining, Clock::now()};
+    const Watch watch{place, attempt, remaining, Clock::now(), ++num_watches_};
     report_progress(watch);
     while (!ended) context_.run_one();
+    ++num_watches_;  // a progress report that is already queued is past cancelling: it must see that its trial is over
     progress_timer_.cancel();
     running_.reset();
     return *std::move(ended);
@@ -52,12 +53,13 @@ class TrialRunner::Impl {
     const AttemptOnDisk& attempt;
     const RemainingTime& remaining;
     Clock::time_point begin;
+    std::int64_t number;  // the references hold as long as this is num_watches_
   };
 
   void report_progress(const Watch& watch) {
     progress_timer_.expires_after(kProgressInterval);
     progress_timer_.async_wait([this, watch](const boost::system::error_code& error) {
-      if (error) return;
+      if (error || watch.number != num_watches_) return;
       const RunningSteps steps = read_running_steps(watch.attempt.folder, watch.place.trial);
       const double fraction = static_cast<double>(steps.num_steps_completed) / static_cast<double>(watch.place.trial.training.train_iters);
       listener_.trial_progressed(watch.place, {steps.num_steps_completed, steps.hot_peak_allocated_bytes,
@@ -86,6 +88,7 @@ class TrialRunner::Impl {
   asio::steady_timer progress_timer_{context_};
   std::unique_ptr<launch::RunningAttempt> running_;
   int num_signals_ = 0;
+  std::int64_t num_watches_ = 0;
 };
 
 TrialRunner::TrialRunner(launch::Launcher& launcher, std::filesystem::path trainer, Listener& listener)

@@ -7,6 +7,7 @@
 #include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <cerrno>
+#include <memory>
 #include <system_error>
 
 #include "orchestrator/launch/attempt_lock.h"
@@ -97,8 +98,9 @@ class LocalAttempt final : public RunningAttempt {
  private:
   void end_when_overdue(std::chrono::milliseconds limit) {
     overdue_.expires_after(limit);
-    overdue_.async_wait([this](const boost::system::error_code& error) {
-      if (!error && supervisor_->running()) ::kill(supervisor_->pid(), SIGKILL);  // its ranks die with it
+    // Queued already, it is past cancelling: then this attempt may be gone.
+    overdue_.async_wait([this, alive = std::weak_ptr<bool>(alive_)](const boost::system::error_code& error) {
+      if (!error && !alive.expired() && supervisor_->running()) ::kill(supervisor_->pid(), SIGKILL);  // its ranks die with it
     });
   }
 
@@ -107,6 +109,7 @@ class LocalAttempt final : public RunningAttempt {
   asio::steady_timer overdue_;
   ControlChannel control_;
   std::unique_ptr<ChildProcess> supervisor_;
+  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 };
 
 class LocalLauncher final : public Launcher {

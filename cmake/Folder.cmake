@@ -6,15 +6,9 @@ function(rematch_folder name)
   foreach(excluded IN LISTS arg_EXCLUDE)
     list(REMOVE_ITEM sources ${CMAKE_CURRENT_SOURCE_DIR}/${excluded})
   endforeach()
-  if(NOT sources)
-    file(WRITE ${CMAKE_CURRENT_BINARY_DIR}/empty.cpp "")
-    set(sources ${CMAKE_CURRENT_BINARY_DIR}/empty.cpp)
-  endif()
   add_library(${name} OBJECT ${sources})
   target_include_directories(${name} PUBLIC ${PROJECT_SOURCE_DIR})
   target_link_libraries(${name} PUBLIC ${arg_LINK} PRIVATE rematch_warnings)
-  # Objects travel with the library: whoever links it in a program or a test gets its members.
-  set_property(GLOBAL APPEND PROPERTY REMATCH_FOLDERS ${name})
 endfunction()
 
 # rematch_link(TARGET FOLDER...): link the objects of the named folders, and use what they use.

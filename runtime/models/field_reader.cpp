@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "runtime/base/errors.h"
+#include "runtime/base/text.h"
 
 namespace rematch::models {
 
@@ -19,12 +20,6 @@ std::optional<double> numeric(const protocol::FieldValue& value) {
   return std::nullopt;
 }
 
-std::string joined(const std::vector<std::string>& names) {
-  std::string text;
-  for (const auto& name : names) text += (text.empty() ? "" : ", ") + name;
-  return text;
-}
-
 void check_field(const protocol::FieldDescription& wanted, const protocol::FieldValue& value) {
   const auto path = "model." + wanted.name;
   if (!has_type(value, wanted)) throw base::BadTrial(path + ": wanted " + wanted.type + ", found " + protocol::field_type_name(value));
@@ -33,7 +28,7 @@ void check_field(const protocol::FieldDescription& wanted, const protocol::Field
     throw base::BadTrial(path + ": wanted at least " + std::to_string(*wanted.minimum) + ", found " + std::to_string(*number));
   const auto* text = std::get_if<std::string>(&value);
   if (text && !wanted.allowed.empty() && std::find(wanted.allowed.begin(), wanted.allowed.end(), *text) == wanted.allowed.end())
-    throw base::BadTrial(path + ": wanted one of " + joined(wanted.allowed) + ", found '" + *text + "'");
+    throw base::BadTrial(path + ": wanted one of " + base::joined(wanted.allowed) + ", found '" + *text + "'");
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
 #include "runtime/base/errors.h"
+#include "runtime/base/text.h"
 #include "runtime/models/model.h"
 
 namespace rematch::models {
@@ -6,13 +7,12 @@ namespace rematch::models {
 std::vector<const Family*> families() { return {&mla_moe_family()}; }
 
 const Family& family_named(const std::string& name) {
-  std::string known;
+  std::vector<std::string> known;
   for (const auto* family : families()) {
-    const auto family_name = family->describe().name;
-    if (family_name == name) return *family;
-    known += (known.empty() ? "" : ", ") + family_name;
+    known.push_back(family->describe().name);
+    if (known.back() == name) return *family;
   }
-  throw base::BadTrial("model.family: unknown family '" + name + "'; this trainer has " + known);
+  throw base::BadTrial("model.family: unknown family '" + name + "'; this trainer has " + base::joined(known));
 }
 
 }  // namespace rematch::models

@@ -3,6 +3,7 @@
 #include <ATen/ATen.h>
 #include <ATen/CPUGeneratorImpl.h>
 
+#include "runtime/base/hash.h"
 #include "runtime/nn/kernel.h"
 
 namespace rematch::nn {
@@ -10,9 +11,7 @@ namespace rematch::nn {
 namespace {
 
 std::uint64_t seed_of(const std::string& name, std::int64_t seed) {
-  std::uint64_t hash = 14695981039346656037ULL ^ static_cast<std::uint64_t>(seed);
-  for (const char letter : name) hash = (hash ^ static_cast<unsigned char>(letter)) * 1099511628211ULL;
-  return hash;
+  return base::fnv1a(name.data(), name.size(), base::kFnvStart ^ static_cast<std::uint64_t>(seed));
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "probes/device/charge.h"
+#include "runtime/nn/kernel.h"
 
 namespace rematch::parallel {
 
@@ -73,10 +74,7 @@ void DistributedOptimizer::step(double grad_norm) {
   ++num_steps_;
   const double coefficient = spec_.clip_grad > 0 ? spec_.clip_grad / (grad_norm + kNormFloor) : 1.0;
   for (auto& shard : shards_) {
-    if (coefficient < 1.0) {
-      const probes::ScratchScope scratch;  // of the number that LibTorch wraps in a tensor
-      shard.grad.mul_(coefficient);
-    }
+    if (coefficient < 1.0) nn::kernel(shard.grad, [&] { shard.grad.mul_(coefficient); });
     update(shard);
     for_each_slice(shard.main, shard.buffer->param_shards(), [](const at::Tensor& main, at::Tensor bf16) { bf16.copy_(main); });
     shard.buffer->all_gather_params();
@@ -84,23 +82,23 @@ void DistributedOptimizer::step(double grad_norm) {
 }
 
 void DistributedOptimizer::update(Shard& shard) {
-  if (shard.main.is_meta()) return;
-  const probes::ScratchScope scratch;  // one fused kernel: it has no temporaries
-  for (const bool decays : {true, false}) {
-    std::vector<at::Tensor> mains, grads, averages, square_averages, steps;
-    for (const auto& piece : shard.buffer->pieces()) {
-      if (piece.decays != decays) continue;
-      const auto part = [&](const at::Tensor& flat) { return flat.narrow(0, piece.first, piece.count); };
-      mains.push_back(part(shard.main));
-      grads.push_back(part(shard.grad));
-      averages.push_back(part(shard.exp_avg));
-      square_averages.push_back(part(shard.exp_avg_sq));
-      steps.push_back(at::full({}, num_steps_, shard.main.options()));
+  nn::kernel(shard.main, [&] {
+    for (const bool decays : {true, false}) {
+      std::vector<at::Tensor> mains, grads, averages, square_averages, steps;
+      for (const auto& piece : shard.buffer->pieces()) {
+        if (piece.decays != decays) continue;
+        const auto part = [&](const at::Tensor& flat) { return flat.narrow(0, piece.first, piece.count); };
+        mains.push_back(part(shard.main));
+        grads.push_back(part(shard.grad));
+        averages.push_back(part(shard.exp_avg));
+        square_averages.push_back(part(shard.exp_avg_sq));
+        steps.push_back(at::full({}, num_steps_, shard.main.options()));
+      }
+      if (mains.empty()) continue;
+      at::_fused_adamw_(mains, grads, averages, square_averages, {}, steps, spec_.lr, spec_.adam_beta1, spec_.adam_beta2,
+                        decays ? spec_.weight_decay : 0.0, spec_.adam_eps, /*amsgrad=*/false, /*maximize=*/false);
     }
-    if (mains.empty()) continue;
-    at::_fused_adamw_(mains, grads, averages, square_averages, {}, steps, spec_.lr, spec_.adam_beta1, spec_.adam_beta2,
-                      decays ? spec_.weight_decay : 0.0, spec_.adam_eps, /*amsgrad=*/false, /*maximize=*/false);
-  }
+  });
 }
 
 }  // namespace rematch::parallel

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "probes/device/charge.h"
+#include "runtime/nn/kernel.h"
 
 namespace rematch::parallel {
 
@@ -16,8 +16,7 @@ constexpr std::int64_t kBucketAlignment = 128;  // elements, times what the shar
 
 // In place, by a number of the host: LibTorch wraps it in a tensor, which the device does not have.
 void scale(at::Tensor& tensor, double factor) {
-  const probes::ScratchScope scratch;
-  if (factor != 1) tensor.mul_(factor);
+  if (factor != 1) nn::kernel(tensor, [&] { tensor.mul_(factor); });
 }
 
 std::int64_t rounded_up(std::int64_t value, std::int64_t multiple) { return (value + multiple - 1) / multiple * multiple; }

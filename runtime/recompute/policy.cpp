@@ -3,23 +3,18 @@
 #include <algorithm>
 
 #include "runtime/base/errors.h"
+#include "runtime/base/text.h"
 #include "schemas/protocol/recompute_labels.h"
 
 namespace rematch::recompute {
 
 namespace {
 
-std::string joined(const std::vector<std::string>& names) {
-  std::string text;
-  for (const auto& name : names) text += (text.empty() ? "" : ", ") + name;
-  return text;
-}
-
 void require_known_labels(const protocol::RecomputeSpec& spec) {
   for (const auto& label : *spec.recompute_modules)
     if (!protocol::find_label(label, spec.core_revision))
       throw base::BadTrial("recompute.recompute_modules: unknown label '" + label + "' in Megatron Core " + spec.core_revision +
-                           "; known: " + joined(protocol::labels_of_revision(spec.core_revision)));
+                           "; known: " + base::joined(protocol::labels_of_revision(spec.core_revision)));
 }
 
 }  // namespace

@@ -6,24 +6,17 @@
 #include <stdexcept>
 
 #include "probes/device/charge.h"
+#include "runtime/base/hash.h"
 
 namespace rematch::train {
 
 namespace {
 
-// FNV-1a, 64 bits.
-std::uint64_t hash_bytes(const unsigned char* bytes, std::size_t count) {
-  std::uint64_t hash = 14695981039346656037ULL;
-  for (std::size_t i = 0; i < count; ++i) hash = (hash ^ bytes[i]) * 1099511628211ULL;
-  return hash;
-}
-
 std::string hash_text(const at::Tensor& tensor) {
   const probes::ScratchScope scratch;
   const auto host = tensor.cpu().contiguous();
   char text[17];
-  std::snprintf(text, sizeof(text), "%016llx",
-                static_cast<unsigned long long>(hash_bytes(static_cast<const unsigned char*>(host.data_ptr()), host.nbytes())));
+  std::snprintf(text, sizeof(text), "%016llx", static_cast<unsigned long long>(base::fnv1a(host.data_ptr(), host.nbytes())));
   return text;
 }
 

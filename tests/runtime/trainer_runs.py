@@ -1,4 +1,5 @@
 """Runs of the real trainer, all ranks, without the controller: the trial document, the processes, and what they left behind."""
+import functools
 import json
 import os
 import pathlib
@@ -17,6 +18,7 @@ TINY = {"num_layers": 3, "hidden_size": 32, "num_attention_heads": 4, "kv_lora_r
         "moe_shared_expert_intermediate_size": 48, "padded_vocab_size": 512}
 
 
+@functools.cache  # the same program for a whole test run
 def describe():
     return json.loads(subprocess.run([str(TRAINER), "--describe"], capture_output=True, text=True, check=True, timeout=LIMIT_S).stdout)
 

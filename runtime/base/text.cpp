@@ -1,0 +1,11 @@
+#include "runtime/base/text.h"
+
+namespace rematch::base {
+
+std::string joined(const std::vector<std::string>& names) {
+  std::string text;
+  for (const auto& name : names) text += (text.empty() ? "" : ", ") + name;
+  return text;
+}
+
+}  // namespace rematch::base

@@ -25,6 +25,7 @@ class DispatchFunction : public torch::autograd::Function<DispatchFunction> {
   static torch::autograd::variable_list forward(torch::autograd::AutogradContext* ctx, const Holder& holder, const at::Tensor& x_TH,
                                                 const at::Tensor& probs_TK) {
     ctx->saved_data["exchange"] = c10::IValue::make_capsule(holder);
+    holder->exchange->note_saved_maps();
     auto probs_R = holder->exchange->values_to_experts(probs_TK);
     return {holder->exchange->to_experts(x_TH), probs_R};
   }

@@ -22,6 +22,7 @@ class TokenExchange {
 
   const std::vector<std::int64_t>& rows_per_local_expert() const { return rows_per_local_expert_; }
   std::int64_t num_received() const { return num_received_; }
+  void note_saved_maps() const;  // for --saved-tensors
 
   // x_TH -> [R, H], sorted by local expert; and its transpose, which sums a token's K rows in fp32 in order of its choices.
   at::Tensor to_experts(const at::Tensor& x_TH) const;

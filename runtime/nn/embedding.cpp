@@ -4,6 +4,7 @@
 #include <torch/csrc/autograd/custom_function.h>
 
 #include "runtime/nn/kernel.h"
+#include "runtime/nn/save.h"
 
 namespace rematch::nn {
 
@@ -12,7 +13,7 @@ namespace {
 class EmbeddingFunction : public torch::autograd::Function<EmbeddingFunction> {
  public:
   static at::Tensor forward(torch::autograd::AutogradContext* ctx, const at::Tensor& ids_T, const at::Tensor& table_VH) {
-    ctx->save_for_backward({ids_T});
+    save(ctx, "embedding", {{"ids", ids_T}});
     ctx->saved_data["num_rows"] = table_VH.size(0);
     auto x_TH = at::empty({ids_T.size(0), table_VH.size(1)}, table_VH.options());
     kernel(x_TH, [&] { at::index_select_out(x_TH, table_VH, 0, ids_T); });
@@ -45,7 +46,7 @@ class CrossEntropyFunction : public torch::autograd::Function<CrossEntropyFuncti
       dlogits_TV.scatter_(1, labels_T1, dlogits_TV.gather(1, labels_T1) - 1);
       dlogits_TV.div_(num_tokens);
     });
-    ctx->save_for_backward({dlogits_TV});
+    save(ctx, "cross_entropy", {{"dlogits", dlogits_TV}});
     ctx->saved_data["type"] = static_cast<std::int64_t>(logits_TV.scalar_type());
     return loss;
   }

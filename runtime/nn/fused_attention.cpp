@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "runtime/nn/kernel.h"
+#include "runtime/nn/save.h"
 
 namespace rematch::nn {
 
@@ -60,7 +61,7 @@ class FusedAttentionFunction : public torch::autograd::Function<FusedAttentionFu
       });
       o_TD.view({length, batch, num_heads, width}).copy_(o.view({batch, num_heads, length, width}).permute({2, 0, 1, 3}));
     });
-    ctx->save_for_backward({q_BNSE, k_BNSE, v_BNSV, o_TD, lse_HS});
+    save(ctx, "fused_attention", {{"q", q_BNSE}, {"k", k_BNSE}, {"v", v_BNSV}, {"o", o_TD}, {"lse", lse_HS}});
     ctx->saved_data["scale"] = scale;
     return o_TD;
   }

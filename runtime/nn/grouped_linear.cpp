@@ -3,6 +3,7 @@
 #include <ATen/ATen.h>
 #include <torch/csrc/autograd/custom_function.h>
 
+#include "runtime/base/saved_tensors.h"
 #include "runtime/nn/gemm.h"
 
 namespace rematch::nn {
@@ -19,6 +20,7 @@ class GroupedLinearFunction : public torch::autograd::Function<GroupedLinearFunc
     });
     torch::autograd::variable_list saved = weights.vec();
     saved.push_back(x_RI);
+    base::note_saved("grouped_linear", "x", x_RI);
     ctx->save_for_backward(saved);
     ctx->saved_data["rows"] = rows;
     return y_RO;

@@ -17,4 +17,7 @@ void kernel(const at::Tensor& result, const Body& body) {
   body();
 }
 
+// The type that an operation computes in: fp32, but fp64 for fp64 inputs, so that a test can compare the maths without rounding.
+inline at::ScalarType math_type(const at::Tensor& x) { return x.scalar_type() == at::kDouble ? at::kDouble : at::kFloat; }
+
 }  // namespace rematch::nn

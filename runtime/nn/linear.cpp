@@ -3,6 +3,7 @@
 #include <torch/csrc/autograd/custom_function.h>
 
 #include "runtime/nn/gemm.h"
+#include "runtime/nn/save.h"
 
 namespace rematch::nn {
 
@@ -11,7 +12,7 @@ namespace {
 class LinearFunction : public torch::autograd::Function<LinearFunction> {
  public:
   static at::Tensor forward(torch::autograd::AutogradContext* ctx, const at::Tensor& x_TI, const at::Tensor& w_OI) {
-    ctx->save_for_backward({x_TI, w_OI});
+    save(ctx, "linear", {{"x", x_TI}, {"weight", w_OI}});
     return gemm(x_TI, w_OI.t());
   }
 

@@ -4,6 +4,7 @@
 #include <torch/csrc/autograd/custom_function.h>
 
 #include "runtime/nn/kernel.h"
+#include "runtime/nn/save.h"
 
 namespace rematch::nn {
 
@@ -20,7 +21,7 @@ class RmsNormFunction : public torch::autograd::Function<RmsNormFunction> {
       rstd_T1.copy_(at::rsqrt(x_TH.square().mean(1, /*keepdim=*/true) + epsilon));
       y_TH.copy_(x_TH * rstd_T1 * weight_H.to(at::kFloat));
     });
-    ctx->save_for_backward({x_TD, weight_H, rstd_T1});
+    save(ctx, "rms_norm", {{"x", x_TD}, {"weight", weight_H}, {"rstd", rstd_T1}});
     return y_TH;
   }
 

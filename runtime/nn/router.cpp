@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "runtime/nn/kernel.h"
+#include "runtime/nn/save.h"
 
 namespace rematch::nn {
 
@@ -54,7 +55,7 @@ class RouterFunction : public torch::autograd::Function<RouterFunction> {
       experts_TK.copy_(experts);
       probs_TK.copy_(probabilities(scores_TK, shape));
     });
-    ctx->save_for_backward({x_TH, weight_EH, scores_TK, experts_TK});
+    save(ctx, "router", {{"x", x_TH}, {"weight", weight_EH}, {"scores", scores_TK}, {"experts", experts_TK}});
     ctx->saved_data["shape"] = c10::IValue::make_capsule(holder);
     ctx->mark_non_differentiable({experts_TK});
     return {probs_TK, experts_TK};

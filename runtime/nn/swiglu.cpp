@@ -4,6 +4,7 @@
 #include <torch/csrc/autograd/custom_function.h>
 
 #include "runtime/nn/kernel.h"
+#include "runtime/nn/save.h"
 
 namespace rematch::nn {
 
@@ -32,7 +33,7 @@ void write_input_grad(const at::Tensor& dh_R2F, const Halves& halves, const at::
 class SwigluFunction : public torch::autograd::Function<SwigluFunction> {
  public:
   static at::Tensor forward(torch::autograd::AutogradContext* ctx, const at::Tensor& h_R2F) {
-    ctx->save_for_backward({h_R2F});
+    save(ctx, "swiglu", {{"h", h_R2F}});
     auto a_RF = at::empty({h_R2F.size(0), h_R2F.size(1) / 2}, h_R2F.options());
     kernel(a_RF, [&] {
       const auto [gate_RF, up_RF] = halves_of(h_R2F);
@@ -52,7 +53,7 @@ class SwigluFunction : public torch::autograd::Function<SwigluFunction> {
 class WeightedSwigluFunction : public torch::autograd::Function<WeightedSwigluFunction> {
  public:
   static at::Tensor forward(torch::autograd::AutogradContext* ctx, const at::Tensor& h_R2F, const at::Tensor& probs_R) {
-    ctx->save_for_backward({h_R2F, probs_R});
+    save(ctx, "swiglu", {{"h", h_R2F}, {"probs", probs_R}});
     auto a_RF = at::empty({h_R2F.size(0), h_R2F.size(1) / 2}, h_R2F.options());
     kernel(a_RF, [&] {
       const auto [gate_RF, up_RF] = halves_of(h_R2F);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "runtime/base/saved_tensors.h"
 #include "runtime/nn/dispatch.h"
 #include "runtime/nn/kernel.h"
 
@@ -107,6 +108,13 @@ void TokenExchange::build_received_maps(const std::vector<std::int64_t>& receive
     }
   sort_map_ = device_map(sort_map, device);
   unsort_map_ = device_map(unsort_map, device);
+}
+
+void TokenExchange::note_saved_maps() const {
+  base::note_saved("dispatch", "row_map", row_map_);
+  base::note_saved("dispatch", "inverse_map", inverse_map_);
+  base::note_saved("dispatch", "sort_map", sort_map_);
+  base::note_saved("dispatch", "unsort_map", unsort_map_);
 }
 
 at::Tensor TokenExchange::send(const at::Tensor& permuted) const {

@@ -3,52 +3,56 @@
 #include <ATen/ATen.h>
 #include <torch/csrc/autograd/custom_function.h>
 
+#include "runtime/base/saved_tensors.h"
 #include "runtime/recompute/replay.h"
 
 namespace rematch::recompute {
 
 namespace {
 
-struct CheckpointState final : torch::CustomClassHolder {
-  CheckpointState(RegionFn fn_in, RandomState random_in, std::int64_t* replays_in)
-      : fn(std::move(fn_in)), random(std::move(random_in)), replays(replays_in) {}
-  RegionFn fn;
-  RandomState random;
-  std::int64_t* replays;
+struct UseHolder final : torch::CustomClassHolder {
+  explicit UseHolder(RegionUse use_in) : use(std::move(use_in)) {}
+  RegionUse use;
 };
 
 class CheckpointFunction : public torch::autograd::Function<CheckpointFunction> {
  public:
-  static torch::autograd::variable_list forward(torch::autograd::AutogradContext* ctx, const c10::intrusive_ptr<CheckpointState>& state,
+  static torch::autograd::variable_list forward(torch::autograd::AutogradContext* ctx, const c10::intrusive_ptr<UseHolder>& holder,
                                                 at::TensorList inputs) {
-    ctx->saved_data["state"] = c10::IValue::make_capsule(state);
+    ctx->saved_data["use"] = c10::IValue::make_capsule(holder);
     ctx->set_materialize_grads(false);
-    const Tensors kept = inputs.vec();
+    const Tensors whole = inputs.vec();
+    auto outputs = holder->use.run_first(whole);
+    Tensors kept = whole;
+    if (const auto* shard = holder->use.site().input_shard) {
+      // Kept beside the context: saving it as the input would keep the whole.
+      ctx->saved_data["shard"] = shard->keep(kept.front());
+      ctx->saved_data["needs_grad"] = kept.front().requires_grad();
+      base::note_saved("checkpoint", "input_shard", ctx->saved_data["shard"].toTensor());
+      kept.erase(kept.begin());
+    }
+    for (const auto& input : kept) base::note_saved("checkpoint", "input", input);
     ctx->save_for_backward(kept);
-    return state->fn(kept);
+    return outputs;
   }
 
   static torch::autograd::variable_list backward(torch::autograd::AutogradContext* ctx, torch::autograd::variable_list output_grads) {
-    const auto state = c10::static_intrusive_pointer_cast<CheckpointState>(ctx->saved_data["state"].toCapsule());
+    const auto& use = c10::static_intrusive_pointer_cast<UseHolder>(ctx->saved_data["use"].toCapsule())->use;
     auto inputs = detach_inputs(ctx->get_saved_variables());
-    Tensors outputs;
-    {
-      const RandomStateScope random(state->random, inputs.front().device());
-      const at::AutoGradMode grad_on(true);
-      outputs = state->fn(inputs);
-    }
-    ++*state->replays;
+    if (const auto* shard = use.site().input_shard)
+      inputs.insert(inputs.begin(),
+                    shard->restore(ctx->saved_data["shard"].toTensor()).requires_grad_(ctx->saved_data["needs_grad"].toBool()));
+    auto outputs = use.replay(inputs);
     auto grads = replay_backward(std::move(outputs), output_grads, std::move(inputs));
-    grads.insert(grads.begin(), at::Tensor());  // the state argument
+    grads.insert(grads.begin(), at::Tensor());  // the holder
     return grads;
   }
 };
 
 }  // namespace
 
-Tensors run_checkpointed(const RegionFn& fn, const Tensors& inputs, std::int64_t* replays) {
-  auto state = c10::make_intrusive<CheckpointState>(fn, capture_random_state(inputs.front().device()), replays);
-  return CheckpointFunction::apply(std::move(state), at::TensorList(inputs));
+Tensors run_checkpointed(const RegionSite& site, const RegionFn& fn, const Tensors& inputs) {
+  return CheckpointFunction::apply(c10::make_intrusive<UseHolder>(RegionUse(site, fn)), at::TensorList(inputs));
 }
 
 }  // namespace rematch::recompute

@@ -6,6 +6,6 @@
 namespace rematch::recompute {
 
 // At least one input must require a gradient: a graph of parameters alone would never be replayed.
-Tensors run_checkpointed(const RegionFn& fn, const Tensors& inputs, std::int64_t* replays);
+Tensors run_checkpointed(const RegionSite& site, const RegionFn& fn, const Tensors& inputs);
 
 }  // namespace rematch::recompute

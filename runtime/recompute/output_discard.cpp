@@ -6,6 +6,8 @@
 
 #include <utility>
 
+#include "runtime/base/saved_tensors.h"
+
 namespace rematch::recompute {
 
 namespace {
@@ -44,11 +46,10 @@ class DiscardFunction : public torch::autograd::Function<DiscardFunction> {
 
 }  // namespace
 
-DiscardState::DiscardState(RegionFn fn, const Tensors& inputs, std::int64_t* replays)
-    : fn_(std::move(fn)), inputs_(detach_inputs(inputs)), random_(capture_random_state(inputs.front().device())), replays_(replays) {}
+DiscardState::DiscardState(RegionUse use, const Tensors& inputs) : use_(std::move(use)), inputs_(detach_inputs(inputs)) {
+  for (const auto& input : inputs_) base::note_saved("checkpoint", "input", input);
+}
 DiscardState::~DiscardState() = default;
-
-Tensors DiscardState::run_first() const { return fn_(inputs_); }
 
 void DiscardState::discard(const Tensors& outputs) {
   for (const auto& output : outputs) {
@@ -62,12 +63,7 @@ void DiscardState::replay() {
   replayed_ = true;
   // Detached again, so that each replay's inputs have gradients of their own.
   replay_inputs_ = detach_inputs(inputs_);
-  {
-    const RandomStateScope random(random_, replay_inputs_.front().device());
-    const at::AutoGradMode grad_on(true);
-    replay_outputs_ = fn_(replay_inputs_);
-  }
-  ++*replays_;
+  replay_outputs_ = use_.replay(replay_inputs_);
   for (std::size_t i = 0; i < discarded_.size(); ++i) alias_storage(*discarded_[i], replay_outputs_[i].storage());
   discarded_.clear();
 }
@@ -78,8 +74,8 @@ Tensors DiscardState::backward(const Tensors& output_grads) {
   return replay_backward(std::exchange(replay_outputs_, {}), output_grads, std::exchange(replay_inputs_, {}));
 }
 
-c10::intrusive_ptr<DiscardState> make_discard_state(const RegionFn& fn, const Tensors& inputs, std::int64_t* replays) {
-  return c10::make_intrusive<DiscardState>(fn, inputs, replays);
+c10::intrusive_ptr<DiscardState> make_discard_state(const RegionSite& site, const RegionFn& fn, const Tensors& inputs) {
+  return c10::make_intrusive<DiscardState>(RegionUse(site, fn), inputs);
 }
 
 Tensors run_discardable(const c10::intrusive_ptr<DiscardState>& state, const Tensors& inputs) {

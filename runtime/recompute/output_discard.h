@@ -16,27 +16,25 @@ namespace rematch::recompute {
 // One use of one region, from its forward to the end of its backward.
 class DiscardState final : public torch::CustomClassHolder {
  public:
-  DiscardState(RegionFn fn, const Tensors& inputs, std::int64_t* replays);
+  DiscardState(RegionUse use, const Tensors& inputs);
   ~DiscardState() override;
 
-  Tensors run_first() const;  // under no-grad
+  Tensors run_first() const { return use_.run_first(inputs_); }  // under no-grad
   void discard(const Tensors& outputs);
   void replay();  // once; rehydrates the discarded storages
   // Gradients of the inputs. Replays first if no hook did. Releases everything that is held.
   Tensors backward(const Tensors& output_grads);
 
  private:
-  RegionFn fn_;
+  RegionUse use_;
   Tensors inputs_;  // detached aliases
-  RandomState random_;
-  std::int64_t* replays_;
   std::vector<c10::intrusive_ptr<c10::StorageImpl>> discarded_;
   Tensors replay_inputs_;
   Tensors replay_outputs_;
   bool replayed_ = false;
 };
 
-c10::intrusive_ptr<DiscardState> make_discard_state(const RegionFn& fn, const Tensors& inputs, std::int64_t* replays);
+c10::intrusive_ptr<DiscardState> make_discard_state(const RegionSite& site, const RegionFn& fn, const Tensors& inputs);
 Tensors run_discardable(const c10::intrusive_ptr<DiscardState>& state, const Tensors& inputs);
 void discard_outputs(const c10::intrusive_ptr<DiscardState>& state, const Tensors& outputs, const at::Tensor& consumer_output);
 

@@ -22,18 +22,34 @@ void require_known_labels(const protocol::RecomputeSpec& spec) {
 protocol::RecomputeSpec resolve(const protocol::RecomputeSpec& asked) {
   protocol::RecomputeSpec resolved = asked;
   if (!asked.recompute_granularity) return resolved;
-  if (*asked.recompute_granularity != "selective")
-    throw base::BadTrial("recompute.recompute_granularity: this trainer has selective and null, found '" + *asked.recompute_granularity +
-                         "'");
-  if (asked.recompute_method || asked.recompute_num_layers)
-    throw base::BadTrial(
-        "recompute: recompute_method and recompute_num_layers belong to full recompute, which this trainer does not have; unset them");
   if (!resolved.recompute_modules) resolved.recompute_modules = {"core_attn"};
+  if (*asked.recompute_granularity == "full") {
+    if (!asked.recompute_method || !asked.recompute_num_layers)
+      throw base::BadTrial("recompute: full recompute wants recompute_method (uniform or block) and recompute_num_layers; set both");
+    return resolved;
+  }
+  if (asked.recompute_method || asked.recompute_num_layers || asked.distribute_saved_activations)
+    throw base::BadTrial(
+        "recompute: recompute_method, recompute_num_layers and distribute_saved_activations belong to full recompute; unset them under "
+        "selective");
   require_known_labels(resolved);
   return resolved;
 }
 
-Policy::Policy(const protocol::RecomputeSpec& resolved) : resolved_(resolved) {}
+std::vector<LayerGroup> layer_groups(const protocol::RecomputeSpec& resolved, std::int64_t num_layers) {
+  const bool full = resolved.recompute_granularity == "full";
+  const bool uniform = full && resolved.recompute_method == "uniform";
+  const auto asked = full ? *resolved.recompute_num_layers : 0;
+  std::vector<LayerGroup> groups;
+  for (std::int64_t first = 0; first < num_layers;) {
+    const auto count = uniform ? std::min(asked, num_layers - first) : 1;
+    groups.push_back({.first = first, .count = count, .checkpointed = uniform || first < asked});
+    first += count;
+  }
+  return groups;
+}
+
+Policy::Policy(const protocol::RecomputeSpec& resolved, at::Device device) : resolved_(resolved), random_(device) {}
 
 bool Policy::selects(const std::string& label) const {
   if (!resolved_.recompute_granularity || *resolved_.recompute_granularity != "selective") return false;
@@ -44,11 +60,23 @@ bool Policy::selects(const std::string& label) const {
 Region Policy::region(const std::string& label) {
   const auto row = protocol::find_label(label, resolved_.core_revision);
   ++sites_available_[label];
-  std::int64_t& replays = replays_[label];  // map nodes do not move
-  if (!row || !selects(label)) return {Region::Mode::kInactive, &replays};
-  ++sites_[label];
-  const bool checkpoint = row->mechanism == protocol::Mechanism::kCheckpoint;
-  return {checkpoint ? Region::Mode::kCheckpoint : Region::Mode::kDiscardOutput, &replays};
+  RegionSite site{.label = label, .replays = &replays_[label], .streams = &random_};  // map nodes do not move
+  if (row && selects(label)) {
+    ++sites_[label];
+    site.mode = row->mechanism == protocol::Mechanism::kCheckpoint ? Mode::kCheckpoint : Mode::kDiscardOutput;
+  }
+  return Region(std::move(site));
+}
+
+Region Policy::layer_group(const LayerGroup& group, const InputShard* input_shard) {
+  RegionSite site{.label = kFullRecompute, .replays = &replays_[kFullRecompute], .streams = &random_};
+  if (group.checkpointed) {
+    ++sites_[kFullRecompute];
+    ++sites_available_[kFullRecompute];
+    site.mode = Mode::kCheckpoint;
+    if (resolved_.distribute_saved_activations) site.input_shard = input_shard;
+  }
+  return Region(std::move(site));
 }
 
 void Policy::reset_replays() {

@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "runtime/base/scope.h"
 #include "runtime/recompute/checkpoint.h"
 #include "runtime/recompute/output_discard.h"
 
@@ -19,12 +20,13 @@ void RegionOutput::discard_after(const at::Tensor& consumer_output) {
 }
 
 RegionOutput Region::run(const RegionFn& fn, const Tensors& inputs) const {
+  const base::RegionScope scope(site_.label);
   if (!at::GradMode::is_enabled()) return RegionOutput(fn(inputs));
-  switch (mode_) {
+  switch (site_.mode) {
     case Mode::kInactive: return RegionOutput(fn(inputs));
-    case Mode::kCheckpoint: return RegionOutput(run_checkpointed(fn, inputs, replays_));
+    case Mode::kCheckpoint: return RegionOutput(run_checkpointed(site_, fn, inputs));
     case Mode::kDiscardOutput: {
-      auto state = make_discard_state(fn, inputs, replays_);
+      auto state = make_discard_state(site_, fn, inputs);
       auto outputs = run_discardable(state, inputs);
       return RegionOutput(std::move(outputs), std::move(state));
     }

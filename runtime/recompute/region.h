@@ -8,9 +8,10 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <string>
 #include <vector>
 
-#include "schemas/protocol/recompute_labels.h"
+#include "runtime/random/random_streams.h"
 
 namespace rematch::recompute {
 
@@ -38,19 +39,32 @@ class RegionOutput {
   c10::intrusive_ptr<DiscardState> state_;
 };
 
+// How a plain checkpoint keeps its first input: `distribute_saved_activations` keeps one slice a tensor-parallel rank.
+struct InputShard {
+  std::function<at::Tensor(const at::Tensor& whole)> keep;
+  std::function<at::Tensor(const at::Tensor& kept)> restore;  // collective over the same ranks
+};
+
+enum class Mode { kInactive, kCheckpoint, kDiscardOutput };
+
+// All that is fixed when the model is built. What the pointers name outlives the region.
+struct RegionSite {
+  std::string label;
+  Mode mode = Mode::kInactive;
+  std::int64_t* replays = nullptr;           // counts the replays
+  random::RandomStreams* streams = nullptr;  // stashed at forward, restored for the replay
+  const InputShard* input_shard = nullptr;   // null: inputs are kept whole
+};
+
 class Region {
  public:
-  enum class Mode { kInactive, kCheckpoint, kDiscardOutput };
-
-  // `replays` outlives the region and counts the replays.
-  Region(Mode mode, std::int64_t* replays) : mode_(mode), replays_(replays) {}
+  explicit Region(RegionSite site) : site_(std::move(site)) {}
 
   // Inactive, or without gradients (inside another region's first forward): plainly fn(inputs).
   RegionOutput run(const RegionFn& fn, const Tensors& inputs) const;
 
  private:
-  Mode mode_;
-  std::int64_t* replays_;
+  RegionSite site_;
 };
 
 }  // namespace rematch::recompute

@@ -1,40 +1,40 @@
-// What both mechanisms share: random state at a region's forward, restored for its replay; and the replay's nested backward.
+// What both mechanisms share: one use of a region, which can be run again as it ran first; inputs that start a graph of their own; and the
+// replay's nested backward.
 #pragma once
 
 #include <ATen/core/Tensor.h>
 
-#include <optional>
+#include <string>
 #include <vector>
+
+#include "runtime/random/random_state.h"
+#include "runtime/recompute/region.h"
 
 namespace rematch::recompute {
 
-// State of the CPU generator, and of the device's own where it has one. Kept in host memory.
-struct RandomState {
-  at::Tensor cpu;
-  std::optional<at::Tensor> device;
-};
-
-RandomState capture_random_state(at::Device device);
-
-// Sets `state` for its lifetime, then puts back what was there.
-class RandomStateScope {
+// Made at a region's forward: remembers where it was and what random numbers came next.
+class RegionUse {
  public:
-  RandomStateScope(const RandomState& state, at::Device device);
-  ~RandomStateScope();
-  RandomStateScope(const RandomStateScope&) = delete;
-  RandomStateScope& operator=(const RandomStateScope&) = delete;
+  RegionUse(const RegionSite& site, RegionFn fn);
+
+  const RegionSite& site() const { return site_; }
+  Tensors run_first(const Tensors& inputs) const { return fn_(inputs); }
+  // Again with a graph, under the same module and region path, with the same random numbers. Counted.
+  Tensors replay(const Tensors& inputs) const;
 
  private:
-  at::Device device_;
-  RandomState before_;
+  RegionSite site_;
+  RegionFn fn_;
+  std::string module_path_;
+  std::string region_path_;
+  random::RandomState random_;
 };
 
 // Aliases of the inputs that start a graph of their own: same storage, same requires_grad.
-std::vector<at::Tensor> detach_inputs(const std::vector<at::Tensor>& inputs);
+Tensors detach_inputs(const Tensors& inputs);
 
 // Backward over a replay's graph, then the gradients of its detached inputs (undefined where none was asked for). Frees the graph. The
 // outputs are let go before it begins: whoever saved them in the graph keeps them as long as it needs them, and no longer.
-std::vector<at::Tensor> replay_backward(std::vector<at::Tensor> outputs, const std::vector<at::Tensor>& output_grads,
-                                        std::vector<at::Tensor> inputs);
+Tensors replay_backward(Tensors outputs, const Tensors& output_grads, Tensors inputs);
 
 }  // namespace rematch::recompute

@@ -67,9 +67,10 @@ TrainingJob::TrainingJob(const TrainRequest& request, Recorder& recorder)
       mesh_(request.mesh),
       memory_(request.memory),
       recorder_(recorder),
-      policy_(request.resolved_recompute),
+      policy_(request.resolved_recompute, request.mesh.device()),
       sequence_{trial_.training.seq_length, trial_.training.micro_batch_size},
       num_microbatches_(trial_.training.global_batch_size / (trial_.training.micro_batch_size * mesh_.dims().data_parallel_size())) {
+  random::seed_streams(policy_.random(), {.seed = trial_.training.seed, .expert_parallel_rank = mesh_.expert().rank()});
   const auto& family = models::family_named(trial_.model.family);
   model_ = family.build(trial_.model.fields, {mesh_, store_, policy_});
   build_parameters();

@@ -12,6 +12,7 @@ void visit_fields(Visitor& field, Spec& recompute) {
   field("recompute_modules", recompute.recompute_modules);
   field("recompute_method", recompute.recompute_method, one_of({"uniform", "block"}));
   field("recompute_num_layers", recompute.recompute_num_layers, at_least(1));
+  field("distribute_saved_activations", recompute.distribute_saved_activations);
   field("core_revision", recompute.core_revision, not_empty());
 }
 

@@ -63,7 +63,8 @@ struct RecomputeSpec {
   std::optional<std::vector<std::string>> recompute_modules;  // null means unset, which is not the same as []
   std::optional<std::string> recompute_method;                // uniform | block
   std::optional<std::int64_t> recompute_num_layers;
-  std::string core_revision;  // Megatron Core revision whose labels and rules apply
+  bool distribute_saved_activations = false;  // each tensor-parallel rank keeps its slice of a checkpointed layer's input
+  std::string core_revision;                  // Megatron Core revision whose labels and rules apply
 };
 
 struct MeasureSpec {

@@ -14,6 +14,11 @@ namespace {
 Tensors doubled_exp(const Tensors& in) { return {(in[0] * 2).exp()}; }
 Tensors with_dropout(const Tensors& in) { return {at::dropout(in[0] * 3, 0.5, /*train=*/true)}; }
 
+Region region_of(Mode mode, std::int64_t* replays) {
+  static random::RandomStreams streams(at::kCPU);
+  return Region({.label = "unit", .mode = mode, .replays = replays, .streams = &streams});
+}
+
 at::Tensor leaf() { return at::linspace(-1, 1, 16).requires_grad_(); }
 
 struct Outcome {
@@ -22,12 +27,12 @@ struct Outcome {
 };
 
 // loss = sum(sin(fn(x)) * fn(x)): the consumer saves the region's output.
-Outcome consume(Region::Mode mode, const RegionFn& fn, std::int64_t* replays) {
+Outcome consume(Mode mode, const RegionFn& fn, std::int64_t* replays) {
   at::manual_seed(11);
   const auto x = leaf();
   at::Tensor loss;
   {
-    auto output = Region(mode, replays).run(fn, {x});
+    auto output = region_of(mode, replays).run(fn, {x});
     const auto consumed = output.tensors[0].sin() * output.tensors[0];
     output.discard_after(consumed);
     loss = consumed.sum();
@@ -36,12 +41,12 @@ Outcome consume(Region::Mode mode, const RegionFn& fn, std::int64_t* replays) {
   return {loss.detach(), x.grad()};
 }
 
-class EveryMode : public testing::TestWithParam<Region::Mode> {};
+class EveryMode : public testing::TestWithParam<Mode> {};
 
 TEST_P(EveryMode, GivesTheLossAndGradientOfNoRegionToTheBit) {
   std::int64_t replays = 0;
   for (const RegionFn& fn : {RegionFn(doubled_exp), RegionFn(with_dropout)}) {
-    const auto plain = consume(Region::Mode::kInactive, fn, &replays);
+    const auto plain = consume(Mode::kInactive, fn, &replays);
     const auto before = replays;
     const auto wrapped = consume(GetParam(), fn, &replays);
     EXPECT_EQ(replays - before, 1);
@@ -52,7 +57,7 @@ TEST_P(EveryMode, GivesTheLossAndGradientOfNoRegionToTheBit) {
 
 TEST_P(EveryMode, LeavesTheRandomStreamWhereItWas) {
   std::int64_t replays = 0;
-  consume(Region::Mode::kInactive, with_dropout, &replays);
+  consume(Mode::kInactive, with_dropout, &replays);
   const auto expected = at::rand({4});
   consume(GetParam(), with_dropout, &replays);
   EXPECT_TRUE(at::equal(at::rand({4}), expected));
@@ -61,17 +66,17 @@ TEST_P(EveryMode, LeavesTheRandomStreamWhereItWas) {
 TEST_P(EveryMode, IsPlainWithoutGradients) {
   std::int64_t replays = 0;
   const at::NoGradGuard no_grad;
-  auto output = Region(GetParam(), &replays).run(doubled_exp, {leaf()});
+  auto output = region_of(GetParam(), &replays).run(doubled_exp, {leaf()});
   output.discard_after(output.tensors[0]);
   EXPECT_GT(output.tensors[0].storage().nbytes(), 0U);
   EXPECT_EQ(replays, 0);
 }
 
-INSTANTIATE_TEST_SUITE_P(Mechanisms, EveryMode, testing::Values(Region::Mode::kCheckpoint, Region::Mode::kDiscardOutput));
+INSTANTIATE_TEST_SUITE_P(Mechanisms, EveryMode, testing::Values(Mode::kCheckpoint, Mode::kDiscardOutput));
 
 TEST(DiscardOutput, DropsTheBytesAndAViewTakenBeforeSeesTheReplay) {
   std::int64_t replays = 0;
-  auto output = Region(Region::Mode::kDiscardOutput, &replays).run(doubled_exp, {leaf()});
+  auto output = region_of(Mode::kDiscardOutput, &replays).run(doubled_exp, {leaf()});
   const auto expected = output.tensors[0].detach().clone();
   const auto view = output.tensors[0].detach().narrow(0, 4, 8);
   const auto version = output.tensors[0]._version();
@@ -89,7 +94,7 @@ TEST(DiscardOutput, ReplaysOnceForSeveralOutputs) {
   std::int64_t replays = 0;
   const auto x = leaf(), y = leaf();
   const RegionFn both = [](const Tensors& in) { return Tensors{in[0] * in[1], in[0] + in[1]}; };
-  auto output = Region(Region::Mode::kDiscardOutput, &replays).run(both, {x, y});
+  auto output = region_of(Mode::kDiscardOutput, &replays).run(both, {x, y});
   const auto consumed = output.tensors[0].sin() * output.tensors[1].cos();
   output.discard_after(consumed);
   torch::autograd::backward({consumed.sum()}, {});
@@ -102,7 +107,7 @@ TEST(DiscardOutput, ReplaysOnceForSeveralOutputs) {
 
 TEST(DiscardOutput, ReplaysInsideAnOuterCheckpoint) {
   std::int64_t outer_replays = 0, inner_replays = 0;
-  const Region inner(Region::Mode::kDiscardOutput, &inner_replays);
+  const Region inner = region_of(Mode::kDiscardOutput, &inner_replays);
   const RegionFn outer_fn = [&](const Tensors& in) {
     auto output = inner.run(doubled_exp, in);
     const auto consumed = output.tensors[0].square();
@@ -110,7 +115,7 @@ TEST(DiscardOutput, ReplaysInsideAnOuterCheckpoint) {
     return Tensors{consumed};
   };
   const auto x = leaf();
-  torch::autograd::backward({Region(Region::Mode::kCheckpoint, &outer_replays).run(outer_fn, {x}).tensors[0].sum()}, {});
+  torch::autograd::backward({region_of(Mode::kCheckpoint, &outer_replays).run(outer_fn, {x}).tensors[0].sum()}, {});
   EXPECT_EQ(outer_replays, 1);
   EXPECT_EQ(inner_replays, 1);
   const auto plain = leaf();
@@ -141,7 +146,8 @@ TEST(Policy, RefusesAnUnknownLabelNamingTheKnownOnes) {
 
 TEST(Policy, CountsEveryUnitAndWrapsOnlyTheSelected) {
   Policy policy(
-      {.recompute_granularity = "selective", .recompute_modules = std::vector<std::string>{"moe_act"}, .core_revision = "24bad8e6"});
+      {.recompute_granularity = "selective", .recompute_modules = std::vector<std::string>{"moe_act"}, .core_revision = "24bad8e6"},
+      at::kCPU);
   policy.region("moe_act");
   policy.region("moe_act");
   policy.region("moe");

@@ -42,7 +42,7 @@ def trial_document(modules, *, fields=None, world_size=2, expert_parallel=2, tra
         "backend": {"device": device, "attention": "fused", "memory_limit_bytes": memory_limit_bytes},
         "features": {"fp8": None, "cuda_graph_impl": "none", "moe_shared_expert_overlap": False, "cpu_offloading": False},
         "recompute": {"recompute_granularity": granularity, "recompute_modules": modules, "recompute_method": None,
-                      "recompute_num_layers": None, "core_revision": "24bad8e6"},
+                      "recompute_num_layers": None, "distribute_saved_activations": False, "core_revision": "24bad8e6"},
         "measure": measure or {"steady_steps": 1, "warmup_steps": 1},
     }
 

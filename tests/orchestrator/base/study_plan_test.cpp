@@ -21,7 +21,7 @@ protocol::Trial sample_trial() {
   trial.model.fields = {{"num_layers", std::int64_t{4}}, {"rotary_base", 50000.0}, {"q_lora_rank", {}}};
   trial.training = {.seq_length = 8, .micro_batch_size = 1, .global_batch_size = 1, .train_iters = 12, .seed = 7};
   trial.backend = {"cpu", "fused", 1LL << 30};
-  trial.recompute = {"selective", {{"moe_act"}}, {}, {}, "24bad8e6"};
+  trial.recompute = {"selective", {{"moe_act"}}, {}, {}, false, "24bad8e6"};
   trial.measure = {.steady_steps = 10, .warmup_steps = 2};
   return trial;
 }
@@ -35,16 +35,22 @@ StudyPlan sample_plan() {
   plan.trainer_build_id = "build";
   plan.order_seed = 7;
   plan.num_blocks = 2;
-  plan.arms = {
-      {"[]", "00000000000000bb", true, {"selective", std::vector<std::string>{}, {}, {}, "24bad8e6"}, ArmStatus::kPlanned, "", {}, {}},
-      {"moe_act",
-       "00000000000000bb",
-       false,
-       {"selective", {{"moe_act"}}, {}, {}, "24bad8e6"},
-       ArmStatus::kInvalid,
-       "why",
-       {"L2"},
-       {{"moe_act", 3}}}};
+  plan.arms = {{"[]",
+                "00000000000000bb",
+                true,
+                {"selective", std::vector<std::string>{}, {}, {}, false, "24bad8e6"},
+                ArmStatus::kPlanned,
+                "",
+                {},
+                {}},
+               {"moe_act",
+                "00000000000000bb",
+                false,
+                {"selective", {{"moe_act"}}, {}, {}, false, "24bad8e6"},
+                ArmStatus::kInvalid,
+                "why",
+                {"L2"},
+                {{"moe_act", 3}}}};
   plan.trials = {sample_trial()};
   return plan;
 }

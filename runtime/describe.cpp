@@ -18,7 +18,7 @@ protocol::Describe describe() {
       .libtorch_version = TORCH_VERSION,
       .devices = {"cpu", "meta"},
       .comm_backends = comm::backend_names(),
-      .attention_backends = {"fused"},
+      .attention_backends = {"fused", "unfused"},
       .optimizer_modes = {"use_distributed_optimizer=true", "grad_reduce_in_fp32=false", "use_precision_aware_optimizer=false"},
       .parallel_axes = {"expert_model_parallel_size"},
       .families = {},

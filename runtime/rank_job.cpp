@@ -22,6 +22,7 @@
 #include "runtime/base/torch_compat.h"
 #include "runtime/comm/backends.h"
 #include "runtime/mesh/mesh.h"
+#include "runtime/models/model.h"
 #include "runtime/recompute/policy.h"
 #include "runtime/train/recorder.h"
 #include "runtime/train/trainer.h"
@@ -78,13 +79,33 @@ void check_trial(const protocol::Trial& trial, const RankEnvironment& environmen
               std::to_string(trial.training.micro_batch_size * dims.data_parallel_size()) + "), found " +
               std::to_string(trial.training.global_batch_size));
   require(trial.training.bf16, "training.bf16: this trainer has bf16 parameters only");
-  require(trial.backend.attention == "fused", "backend.attention: this trainer has fused, found '" + trial.backend.attention + "'");
   require(
       trial.optimizer.use_distributed_optimizer && !trial.optimizer.grad_reduce_in_fp32 && !trial.optimizer.use_precision_aware_optimizer,
       "optimizer: this trainer has use_distributed_optimizer: true, grad_reduce_in_fp32: false, use_precision_aware_optimizer: false");
   require(
       trial.trainer_build_id.empty() || trial.trainer_build_id == probes::build_id(),
       "trainer_build_id: the trial wants build " + trial.trainer_build_id + ", this is " + probes::build_id() + "; plan the sweep again");
+}
+
+bool has_unit(const std::string& label) {
+  for (const auto* family : models::families())
+    for (const auto& row : family->describe().labels)
+      if (row.label == label && !row.per_layer.empty()) return true;
+  return false;
+}
+
+// What the labels come to in this trainer: one that Megatron Core has and no family here is refused; under full recompute none has an
+// effect.
+void check_labels(const protocol::RecomputeSpec& resolved) {
+  if (!resolved.recompute_granularity || !resolved.recompute_modules) return;
+  if (*resolved.recompute_granularity == "full") {
+    if (!resolved.recompute_modules->empty() && resolved.recompute_modules != std::vector<std::string>{"core_attn"})
+      base::log_line("recompute_modules has no effect under full recompute");
+    return;
+  }
+  for (const auto& label : *resolved.recompute_modules)
+    require(has_unit(label), "recompute.recompute_modules: Megatron Core " + resolved.core_revision + " knows '" + label +
+                                 "', but no model family of this trainer has such a unit; leave it out");
 }
 
 std::unique_ptr<probes::DeviceMemory> make_memory(const protocol::Trial& trial, const RankEnvironment& environment) {
@@ -202,6 +223,7 @@ void prepare_libtorch(const protocol::Trial& trial) {
   const auto signals = block_end_signals();  // before any thread is made: all inherit it
   prepare_libtorch(trial);
   const auto resolved = recompute::resolve(trial.recompute);
+  check_labels(resolved);
   // These three outlive everything: the signal thread may write at any time.
   auto& memory = *make_memory(trial, environment).release();
   auto& writer = *new protocol::RecordWriter(paths.rank_record(environment.rank));

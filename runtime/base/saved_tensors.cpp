@@ -10,7 +10,7 @@
 namespace rematch::base {
 
 namespace {
-SavedTensorLog* open_log = nullptr;
+thread_local SavedTensorLog* open_log = nullptr;
 }
 
 SavedTensorLog::SavedTensorLog() { open_log = this; }

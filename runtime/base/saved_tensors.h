@@ -1,6 +1,5 @@
 // What the model keeps between forward and backward, by name. Every operation of ours says what it saves (nn/save.h); a log that is open
-// collects it, and tells afterwards which of these storages are still held. One log at a time; main thread only; costs nothing when none is
-// open.
+// collects it, and tells afterwards which of these storages are still held. One log a thread at a time; costs nothing when none is open.
 #pragma once
 
 #include <ATen/core/Tensor.h>

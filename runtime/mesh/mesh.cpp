@@ -39,6 +39,7 @@ Mesh::Mesh(const protocol::ParallelSizes& sizes, const MeshRequest& request, con
       rank_(request.rank),
       device_(request.device),
       world_(make_axis("world", all_ranks(sizes.world_size), request, store)),
+      tensor_(make_axis("tp", {request.rank}, request, store)),  // no tensor parallelism yet: every rank by itself
       data_(make_axis("dp", dims_.data_parallel_ranks(request.rank), request, store)),
       expert_(make_axis("ep", dims_.expert_parallel_ranks(request.rank), request, store)),
       expert_data_(make_axis("edp", dims_.expert_data_parallel_ranks(request.rank), request, store)) {}

@@ -30,6 +30,7 @@ class Mesh {
   at::Device device() const { return device_; }
   const protocol::ParallelDims& dims() const { return dims_; }
   const comm::Communicator& world() const { return world_; }
+  const comm::Communicator& tensor() const { return tensor_; }
   const comm::Communicator& data() const { return data_; }
   const comm::Communicator& expert() const { return expert_; }
   const comm::Communicator& expert_data() const { return expert_data_; }
@@ -39,6 +40,7 @@ class Mesh {
   int rank_;
   at::Device device_;
   comm::Communicator world_;
+  comm::Communicator tensor_;
   comm::Communicator data_;
   comm::Communicator expert_;
   comm::Communicator expert_data_;

@@ -55,6 +55,7 @@ std::optional<std::int64_t> FieldReader::optional_integer(const std::string& nam
 }
 
 double FieldReader::number(const std::string& name) const { return *numeric(fields_.at(name)); }
+std::optional<double> FieldReader::optional_number(const std::string& name) const { return numeric(fields_.at(name)); }
 bool FieldReader::boolean(const std::string& name) const { return std::get<bool>(fields_.at(name)); }
 const std::string& FieldReader::string(const std::string& name) const { return std::get<std::string>(fields_.at(name)); }
 const std::vector<std::int64_t>& FieldReader::integers(const std::string& name) const {

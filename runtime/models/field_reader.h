@@ -18,6 +18,7 @@ class FieldReader {
   std::int64_t integer(const std::string& name) const;
   std::optional<std::int64_t> optional_integer(const std::string& name) const;
   double number(const std::string& name) const;
+  std::optional<double> optional_number(const std::string& name) const;
   bool boolean(const std::string& name) const;
   const std::string& string(const std::string& name) const;
   const std::vector<std::int64_t>& integers(const std::string& name) const;

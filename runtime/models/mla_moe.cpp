@@ -1,136 +1,106 @@
-// Family `mla_moe`: layers of multi-latent attention with a dense MLP or a mixture of experts, as Moonlight and DeepSeek have them.
-#include <ATen/ATen.h>
-
-#include <memory>
-#include <optional>
-#include <string>
-#include <vector>
-
-#include "runtime/base/scope.h"
-#include "runtime/models/mla_moe_config.h"
+// Family `mla_moe`: multi-latent attention with a dense MLP or a mixture of experts, as Moonlight and DeepSeek have them. The input norm is
+// a module of its own in every layer; the norm before the MLP only in an MoE layer (in a dense one it is fused into FC1).
+#include "runtime/base/errors.h"
+#include "runtime/models/fields.h"
+#include "runtime/models/flops.h"
+#include "runtime/models/mlp_blocks.h"
 #include "runtime/models/model.h"
-#include "runtime/nn/embedding.h"
-#include "runtime/nn/linear.h"
 #include "runtime/nn/mla.h"
-#include "runtime/nn/mlp.h"
-#include "runtime/nn/moe.h"
-#include "runtime/nn/rms_norm.h"
 
 namespace rematch::models {
 
 namespace {
 
-// The input norm is a module of its own in every layer; the norm before the MLP only in an MoE layer (in a dense one it is fused into FC1).
-class Layer {
- public:
-  Layer(const std::string& name, const MlaMoeConfig& config, bool is_moe, const BuildContext& context)
-      : name_(name),
-        epsilon_(config.layernorm_epsilon),
-        input_norm_(norm_weight(name + ".input_layernorm.weight", config, context)),
-        input_norm_region_(context.policy.region("layernorm")),
-        attention_(name + ".self_attention", config.attention, context.store, context.policy) {
-    if (!is_moe) {
-      dense_.emplace(name, config.hidden_size, config.ffn_hidden_size, config.layernorm_epsilon, context.store, context.policy);
-      return;
-    }
-    pre_mlp_norm_ = norm_weight(name + ".pre_mlp_layernorm.weight", config, context);
-    pre_mlp_norm_region_.emplace(context.policy.region("layernorm"));
-    moe_ = std::make_unique<nn::MoeLayer>(name + ".mlp", config.moe, context.mesh, context.store, context.policy);
-  }
+Fields mla_fields() {
+  return {
+      integer_field("num_attention_heads", 1, "attention heads"),
+      {.name = "q_lora_rank",
+       .type = "integer",
+       .nullable = true,
+       .minimum = 1,
+       .meaning = "width of the query latent, elements; null: none"},
+      integer_field("kv_lora_rank", 1, "width of the key-value latent, elements"),
+      integer_field("qk_head_dim", 1, "query and key size per head without position, elements"),
+      integer_field("qk_pos_emb_head_dim", 2, "rotary query and key size per head, elements; even"),
+      integer_field("v_head_dim", 1, "value size per head, elements"),
+      flag_field("qk_layernorm", "norms of the latents, fused into the up projections"),
+      number_field("rotary_base", "base of the rotary frequencies"),
+      integer_field("ffn_hidden_size", 1, "width of a dense MLP, elements"),
+      {.name = "moe_layer_freq", .type = "integers", .meaning = "one entry a layer: 0 dense, 1 MoE; a longer list is cut to num_layers"},
+  };
+}
 
-  at::Tensor forward(const at::Tensor& x_TH, nn::SequenceShape sequence) {
-    const base::ModuleScope scope(name_);
-    const auto attended_TH = x_TH + attention(x_TH, sequence);
-    return attended_TH + (moe_ ? mixture(attended_TH) : dense_->forward(attended_TH));
-  }
+protocol::FamilyDescription mla_moe_description() {
+  const auto everywhere = std::map<std::string, std::int64_t>{{"dense", 1}, {"moe", 1}};
+  return {.name = "mla_moe",
+          .fields = joined_fields({stack_fields(), mla_fields(), moe_fields()}),
+          .layer_kind_field = "moe_layer_freq",
+          .layer_kinds = {"dense", "moe"},
+          .labels = {{.label = "core_attn", .per_layer = everywhere, .no_site_reason = "the model has no layer"},
+                     {.label = "mla_up_proj", .per_layer = everywhere, .no_site_reason = "the model has no layer"},
+                     {.label = "layernorm", .per_layer = {{"dense", 1}, {"moe", 2}}, .no_site_reason = "the model has no layer"},
+                     {.label = "moe_act", .per_layer = {{"moe", 1}}, .no_site_reason = "the model has no MoE layer"},
+                     {.label = "mlp", .per_layer = {{"dense", 1}}, .no_site_reason = "the model has no dense layer"},
+                     {.label = "moe", .per_layer = {{"moe", 1}}, .no_site_reason = "the model has no MoE layer"},
+                     {.label = "shared_experts",
+                      .per_layer = {{"moe", 1}},
+                      .requires_field = "moe_shared_expert_intermediate_size",
+                      .no_site_reason = "the model has no shared experts"}}};
+}
 
-  const nn::MoeLayer* moe() const { return moe_.get(); }
-
- private:
-  static nn::Parameter* norm_weight(const std::string& name, const MlaMoeConfig& config, const BuildContext& context) {
-    return context.store.declare({.name = name, .shape = {config.hidden_size}, .init = nn::Init::kOnes});
-  }
-
-  recompute::RegionOutput normed(const recompute::Region& region, const nn::Parameter* weight, const at::Tensor& x_TH) const {
-    const auto norm = [this, weight](const recompute::Tensors& in) {
-      return recompute::Tensors{nn::rms_norm(in[0], weight->tensor, epsilon_)};
-    };
-    return region.run(norm, {x_TH});
-  }
-
-  at::Tensor attention(const at::Tensor& x_TH, nn::SequenceShape sequence) const {
-    auto norm = normed(input_norm_region_, input_norm_, x_TH);
-    auto output_TH = attention_.forward(norm.tensors[0], sequence);
-    norm.discard_after(output_TH);
-    return output_TH;
-  }
-
-  at::Tensor mixture(const at::Tensor& x_TH) const {
-    auto norm = normed(*pre_mlp_norm_region_, pre_mlp_norm_, x_TH);
-    auto output_TH = moe_->forward(norm.tensors[0]);
-    norm.discard_after(output_TH);
-    return output_TH;
-  }
-
-  std::string name_;
-  double epsilon_;
-  nn::Parameter* input_norm_;
-  recompute::Region input_norm_region_;
-  nn::MultiLatentAttention attention_;
-  nn::Parameter* pre_mlp_norm_ = nullptr;
-  std::optional<recompute::Region> pre_mlp_norm_region_;
-  std::optional<nn::DenseMlp> dense_;
-  std::unique_ptr<nn::MoeLayer> moe_;
-};
-
-class MlaMoeModel final : public Model {
- public:
-  MlaMoeModel(const MlaMoeConfig& config, const BuildContext& context)
-      : epsilon_(config.layernorm_epsilon), vocab_size_(config.padded_vocab_size), init_method_std_(config.init_method_std) {
-    const std::vector<std::int64_t> table = {config.padded_vocab_size, config.hidden_size};
-    embedding_ = context.store.declare({.name = "embedding.word_embeddings.weight", .shape = table});
-    for (std::size_t i = 0; i < config.layer_is_moe.size(); ++i)
-      layers_.push_back(std::make_unique<Layer>("layers." + std::to_string(i), config, config.layer_is_moe[i], context));
-    final_norm_ = context.store.declare({.name = "final_layernorm.weight", .shape = {config.hidden_size}, .init = nn::Init::kOnes});
-    head_ = context.store.declare({.name = "output_layer.weight", .shape = table});
-  }
-
-  at::Tensor loss(const at::Tensor& ids_T, const at::Tensor& labels_T, nn::SequenceShape sequence) override {
-    auto x_TH = nn::embed(ids_T, embedding_->tensor);
-    for (auto& layer : layers_) x_TH = layer->forward(x_TH, sequence);
-    const base::ModuleScope scope("output_layer");
-    // No name for the logits: they go as soon as the loss has made their gradient.
-    return nn::cross_entropy(nn::linear_layer(nn::rms_norm(x_TH, final_norm_->tensor, epsilon_), head_->tensor), labels_T);
-  }
-
-  std::vector<std::int64_t> tokens_received() const override {
-    std::vector<std::int64_t> received;
-    for (const auto& layer : layers_)
-      if (layer->moe()) received.push_back(layer->moe()->tokens_received());
-    return received;
-  }
-
-  std::int64_t vocab_size() const override { return vocab_size_; }
-  double init_method_std() const override { return init_method_std_; }
-
- private:
-  double epsilon_;
-  std::int64_t vocab_size_;
-  double init_method_std_;
-  nn::Parameter* embedding_;
-  std::vector<std::unique_ptr<Layer>> layers_;
-  nn::Parameter* final_norm_;
-  nn::Parameter* head_;
-};
+nn::MlaShape mla_shape(const FieldReader& field) {
+  if (field.integer("qk_pos_emb_head_dim") % 2 != 0)
+    throw base::BadTrial("model.qk_pos_emb_head_dim: wanted an even number, found " + std::to_string(field.integer("qk_pos_emb_head_dim")));
+  return {.hidden_size = field.integer("hidden_size"),
+          .num_attention_heads = field.integer("num_attention_heads"),
+          .q_lora_rank = field.optional_integer("q_lora_rank"),
+          .kv_lora_rank = field.integer("kv_lora_rank"),
+          .qk_head_dim = field.integer("qk_head_dim"),
+          .qk_pos_emb_head_dim = field.integer("qk_pos_emb_head_dim"),
+          .v_head_dim = field.integer("v_head_dim"),
+          .qk_layernorm = field.boolean("qk_layernorm"),
+          .layernorm_epsilon = field.number("layernorm_epsilon"),
+          .rotary_base = field.number("rotary_base"),
+          .attention_dropout = attention_dropout(field)};
+}
 
 class MlaMoeFamily final : public Family {
  public:
   protocol::FamilyDescription describe() const override { return mla_moe_description(); }
+
   std::unique_ptr<Model> build(const protocol::FieldMap& fields, const BuildContext& context) const override {
-    return std::make_unique<MlaMoeModel>(mla_moe_config(fields), context);
+    const auto description = mla_moe_description();
+    const FieldReader field(description, fields);
+    auto stack = stack_shape(field);
+    stack.load_balancing = load_balancing(field);
+    auto attention = mla_shape(field);
+    attention.attention_backend = context.attention_backend;
+    const auto moe = moe_shape(field, nn::Activation::kSwiglu);
+    const auto is_moe = layer_flags(field, "moe_layer_freq");
+    const auto make_layer = [&](std::int64_t index, const std::string& name) {
+      Layer layer{.name = name, .blocks = {}};
+      layer.blocks.emplace_back(
+          std::make_unique<MixerOf<nn::MultiLatentAttention>>(name + ".self_attention", attention, context.store, context.policy),
+          stack.hidden_dropout, name + ".input_layernorm", stack.norm, context);
+      if (is_moe[static_cast<std::size_t>(index)])
+        layer.blocks.push_back(moe_block(name, moe, stack, context));
+      else
+        layer.blocks.push_back(dense_block(name, {field.integer("ffn_hidden_size"), nn::Activation::kSwiglu}, stack, context));
+      return layer;
+    };
+    return make_layer_stack(stack, make_layer, context);
   }
+
   double flops_per_step(const protocol::FieldMap& fields, const protocol::TrainingSpec& training) const override {
-    return mla_moe_flops(mla_moe_config(fields), training);
+    const auto description = mla_moe_description();
+    const FieldReader field(description, fields);
+    Work work = logits_work(stack_shape(field));
+    for (const bool is_moe : layer_flags(field, "moe_layer_freq")) {
+      work += mla_work(mla_shape(field));
+      work += is_moe ? moe_work(moe_shape(field, nn::Activation::kSwiglu))
+                     : mlp_work(field.integer("hidden_size"), field.integer("ffn_hidden_size"), nn::Activation::kSwiglu);
+    }
+    return step_flops(work, training);
   }
 };
 

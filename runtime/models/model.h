@@ -4,12 +4,15 @@
 #include <ATen/core/Tensor.h>
 
 #include <cstdint>
+#include <map>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "runtime/mesh/mesh.h"
-#include "runtime/nn/mla.h"
+#include "runtime/nn/core_attention.h"
 #include "runtime/nn/parameter.h"
+#include "runtime/nn/sequence.h"
 #include "runtime/recompute/policy.h"
 #include "schemas/protocol/describe.h"
 #include "schemas/protocol/trial.h"
@@ -21,6 +24,10 @@ class Model {
   virtual ~Model() = default;
   // Mean cross-entropy of the batch, fp32 scalar. ids_T and labels_T: int64, sequence-major.
   virtual at::Tensor loss(const at::Tensor& ids_T, const at::Tensor& labels_T, nn::SequenceShape sequence) = 0;
+  // After the last micro-batch's backward: expert biases follow the step's token counts. Collective over the data-parallel ranks.
+  virtual void finish_step() = 0;
+  // Auxiliary losses of the step just finished, by Megatron's log name: this rank's mean over micro-batches and layers. Then none.
+  virtual std::map<std::string, double> take_aux_losses() = 0;
   // Rows that this rank's experts received in the last forward, one entry an MoE layer.
   virtual std::vector<std::int64_t> tokens_received() const = 0;
   virtual std::int64_t vocab_size() const = 0;  // rows of the embedding
@@ -32,6 +39,8 @@ struct BuildContext {
   const mesh::Mesh& mesh;
   nn::ParameterStore& store;
   recompute::Policy& policy;
+  nn::AttentionBackend attention_backend = nn::AttentionBackend::kFused;
+  double loss_scale = 1;  // 1 / micro-batches of a step
 };
 
 class Family {
@@ -48,6 +57,9 @@ std::vector<const Family*> families();
 // Throws base::BadTrial naming the families there are.
 const Family& family_named(const std::string& name);
 
+const Family& dense_gqa_family();
 const Family& mla_moe_family();
+const Family& hybrid_family();
+const Family& gdn_moe_family();
 
 }  // namespace rematch::models

@@ -4,7 +4,7 @@
 
 namespace rematch::models {
 
-std::vector<const Family*> families() { return {&mla_moe_family()}; }
+std::vector<const Family*> families() { return {&dense_gqa_family(), &mla_moe_family(), &hybrid_family(), &gdn_moe_family()}; }
 
 const Family& family_named(const std::string& name) {
   std::vector<std::string> known;

@@ -23,17 +23,17 @@ std::shared_ptr<const TokenExchange> take_exchange(torch::autograd::AutogradCont
 class DispatchFunction : public torch::autograd::Function<DispatchFunction> {
  public:
   static torch::autograd::variable_list forward(torch::autograd::AutogradContext* ctx, const Holder& holder, const at::Tensor& x_TH,
-                                                const at::Tensor& probs_TK) {
+                                                const at::Tensor& probs_TE) {
     ctx->saved_data["exchange"] = c10::IValue::make_capsule(holder);
     holder->exchange->note_saved_maps();
-    auto probs_R = holder->exchange->values_to_experts(probs_TK);
+    auto probs_R = holder->exchange->values_to_experts(probs_TE);
     return {holder->exchange->to_experts(x_TH), probs_R};
   }
 
   static torch::autograd::variable_list backward(torch::autograd::AutogradContext* ctx, torch::autograd::variable_list grads) {
     const auto exchange = take_exchange(ctx);
-    auto dprobs_TK = exchange->values_from_experts(grads[1]);
-    return {at::Tensor(), exchange->from_experts(grads[0]), dprobs_TK};
+    auto dprobs_TE = exchange->values_from_experts(grads[1]);
+    return {at::Tensor(), exchange->from_experts(grads[0]), dprobs_TE};
   }
 };
 
@@ -51,8 +51,8 @@ class CombineFunction : public torch::autograd::Function<CombineFunction> {
 
 }  // namespace
 
-Dispatched dispatch(const std::shared_ptr<const TokenExchange>& exchange, const at::Tensor& x_TH, const at::Tensor& probs_TK) {
-  auto outputs = DispatchFunction::apply(c10::make_intrusive<ExchangeHolder>(exchange), x_TH, probs_TK);
+Dispatched dispatch(const std::shared_ptr<const TokenExchange>& exchange, const at::Tensor& x_TH, const at::Tensor& probs_TE) {
+  auto outputs = DispatchFunction::apply(c10::make_intrusive<ExchangeHolder>(exchange), x_TH, probs_TE);
   return {outputs[0], outputs[1]};
 }
 

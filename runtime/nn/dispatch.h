@@ -1,6 +1,6 @@
 // Tokens to their experts and back: permute by expert, all-to-all over the expert-parallel group with uneven counts, sort by local expert.
-// Nothing but index maps is kept for backward. Shapes: T local tokens, K experts a token, R rows that this rank's experts receive, H
-// hidden.
+// Nothing but index maps is kept for backward. Shapes: T local tokens, E experts of the job, K experts a token, R rows that this rank's
+// experts receive, H hidden.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -27,23 +27,25 @@ class TokenExchange {
   // x_TH -> [R, H], sorted by local expert; and its transpose, which sums a token's K rows in fp32 in order of its choices.
   at::Tensor to_experts(const at::Tensor& x_TH) const;
   at::Tensor from_experts(const at::Tensor& y_RH) const;
-  // The same for one value a (token, choice).
-  at::Tensor values_to_experts(const at::Tensor& values_TK) const;
+  // The same for one value a (token, chosen expert): taken from [T, E], and put back there among zeros.
+  at::Tensor values_to_experts(const at::Tensor& values_TE) const;
   at::Tensor values_from_experts(const at::Tensor& values_R) const;
 
  private:
-  std::vector<std::int64_t> build_local_maps(const at::Tensor& experts_TK, std::int64_t num_experts);
+  void build_local_maps(const at::Tensor& experts_TK, std::int64_t num_experts);
   std::vector<std::int64_t> received_counts(const std::vector<std::int64_t>& sent_counts, bool is_meta) const;
   void build_received_maps(const std::vector<std::int64_t>& received_counts, std::int64_t num_local_experts, at::Device device);
   at::Tensor send(const at::Tensor& permuted) const;
   at::Tensor send_back(const at::Tensor& sorted) const;
+  at::Tensor value_indices() const;
 
   const comm::Communicator& group_;
   std::int64_t topk_;
-  at::Tensor row_map_;      // [T * K] int32: permuted row -> t * K + k
-  at::Tensor inverse_map_;  // [T * K] int32: t * K + k -> permuted row
-  at::Tensor sort_map_;     // [R] int32: sorted row -> received row; undefined when the group is alone
-  at::Tensor unsort_map_;   // [R] int32: received row -> sorted row
+  at::Tensor row_map_;                         // [T * K] int32: permuted row -> t * K + k
+  at::Tensor inverse_map_;                     // [T * K] int32: t * K + k -> permuted row
+  at::Tensor sort_map_;                        // [R] int32: sorted row -> received row; undefined when the group is alone
+  at::Tensor unsort_map_;                      // [R] int32: received row -> sorted row
+  std::vector<std::int64_t> rows_per_expert_;  // of this rank's tokens, for every expert of the job
   std::vector<std::int64_t> send_rows_;
   std::vector<std::int64_t> receive_rows_;
   std::vector<std::int64_t> rows_per_local_expert_;
@@ -56,7 +58,7 @@ struct Dispatched {
 };
 
 // Differentiable: rows and probabilities to the experts ...
-Dispatched dispatch(const std::shared_ptr<const TokenExchange>& exchange, const at::Tensor& x_TH, const at::Tensor& probs_TK);
+Dispatched dispatch(const std::shared_ptr<const TokenExchange>& exchange, const at::Tensor& x_TH, const at::Tensor& probs_TE);
 // ... and the experts' outputs back, summed per token.
 at::Tensor combine(const std::shared_ptr<const TokenExchange>& exchange, const at::Tensor& y_RH);
 

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "runtime/nn/parameter.h"
+#include "runtime/nn/sequence.h"
 #include "runtime/recompute/policy.h"
 
 namespace rematch::nn {
@@ -25,12 +26,6 @@ struct MlaShape {
   bool qk_layernorm = true;  // norms of the latents, fused into the up projections
   double layernorm_epsilon = 1e-5;
   double rotary_base = 10000;
-};
-
-// Tokens come sequence-major: row s * B + b.
-struct SequenceShape {
-  std::int64_t length = 0;  // S
-  std::int64_t batch = 0;   // B
 };
 
 class MultiLatentAttention {

@@ -5,78 +5,84 @@
 #include "runtime/base/errors.h"
 #include "runtime/base/scope.h"
 #include "runtime/nn/dispatch.h"
-#include "runtime/nn/grouped_linear.h"
-#include "runtime/nn/swiglu.h"
+#include "runtime/nn/gated_rows.h"
+#include "runtime/nn/jitter.h"
+#include "runtime/nn/linear.h"
 
 namespace rematch::nn {
 
 namespace {
 
-std::vector<at::Tensor> tensors_of(const std::vector<Parameter*>& parameters) {
-  std::vector<at::Tensor> tensors;
-  for (const auto* parameter : parameters) tensors.push_back(parameter->tensor);
-  return tensors;
+ExpertsShape local_experts(const MoeShape& shape, const mesh::Mesh& mesh) {
+  const auto& group = mesh.expert();
+  if (shape.router.num_experts % group.size() != 0)
+    throw base::BadTrial("model.num_moe_experts: wanted a multiple of expert_model_parallel_size (" + std::to_string(group.size()) +
+                         "), found " + std::to_string(shape.router.num_experts));
+  const auto num_local_experts = shape.router.num_experts / group.size();
+  return {.hidden_size = shape.hidden_size,
+          .ffn_hidden_size = shape.ffn_hidden_size,
+          .first_expert = group.rank() * num_local_experts,
+          .num_local_experts = num_local_experts,
+          .grouped_gemm = shape.grouped_gemm};
 }
 
 }  // namespace
 
-MoeLayer::MoeLayer(const std::string& name, const MoeShape& shape, const mesh::Mesh& mesh, ParameterStore& store, recompute::Policy& policy)
+MoeLayer::MoeLayer(const std::string& name, const MoeShape& shape, const mesh::Mesh& mesh, ParameterStore& store, recompute::Policy& policy,
+                   double loss_scale)
     : shape_(shape),
       mesh_(mesh),
+      loss_scale_(loss_scale),
+      tracker_({.num_experts = shape.router.num_experts,
+                .load_balancing = shape.router.load_balancing,
+                .bias_update_rate = shape.bias_update_rate},
+               mesh.data(), mesh.device()),
       router_weight_(store.declare({.name = name + ".router.weight", .shape = {shape.router.num_experts, shape.hidden_size}})),
-      moe_region_(policy.region("moe")),
-      activation_region_(policy.region("moe_act")) {
-  if (shape.router.num_experts % mesh.expert().size() != 0)
-    throw base::BadTrial("model.num_moe_experts: wanted a multiple of expert_model_parallel_size (" + std::to_string(mesh.expert().size()) +
-                         "), found " + std::to_string(shape.router.num_experts));
-  const auto num_local_experts = shape.router.num_experts / mesh.expert().size();
-  const auto first = mesh.expert().rank() * num_local_experts;
-  const auto expert_weight = [&](std::int64_t expert, const char* unit, std::int64_t outputs, std::int64_t inputs) {
-    return store.declare({.name = name + ".experts." + std::to_string(expert) + "." + unit + ".weight",
-                          .shape = {outputs, inputs},
-                          .kind = ParameterKind::kExpert});
-  };
-  for (auto expert = first; expert < first + num_local_experts; ++expert) {
-    fc1_.push_back(expert_weight(expert, "linear_fc1", 2 * shape.ffn_hidden_size, shape.hidden_size));
-    fc2_.push_back(expert_weight(expert, "linear_fc2", shape.hidden_size, shape.ffn_hidden_size));
-  }
-  if (shape.shared_ffn_hidden_size > 0) {
-    shared_experts_.emplace(name + ".shared_experts", shape.hidden_size, shape.shared_ffn_hidden_size, store);
-    shared_region_.emplace(policy.region("shared_experts"));
-  }
+      experts_(name + ".experts", local_experts(shape, mesh), store, policy),
+      moe_region_(policy.region("moe")) {
+  if (shape.shared_ffn_hidden_size == 0) return;
+  shared_experts_.emplace(name + ".shared_experts", shape.hidden_size, shape.shared_ffn_hidden_size, store);
+  if (shape.shared_expert_gate)
+    shared_gate_ = store.declare({.name = name + ".shared_experts.gate_weight", .shape = {1, shape.hidden_size}});
+  shared_region_.emplace(policy.region("shared_experts"));
 }
 
-at::Tensor MoeLayer::forward(const at::Tensor& x_TH) {
+at::Tensor MoeLayer::forward(const at::Tensor& x_TH, SequenceShape sequence) {
   const base::ModuleScope scope("mlp");
-  return moe_region_.run([this](const recompute::Tensors& in) { return recompute::Tensors{mixture(in[0])}; }, {x_TH}).tensors[0];
+  const auto all = [this, sequence](const recompute::Tensors& in) { return recompute::Tensors{mixture(in[0], sequence)}; };
+  return moe_region_.run(all, {x_TH}).tensors[0];
 }
 
 // Shared experts come first in forward, as in Megatron Core. Their graph is then the older one, so backward ends with it, and the
 // three gradients of x are summed in one order with and without regions: dispatch, router, shared experts.
-at::Tensor MoeLayer::mixture(const at::Tensor& x_TH) {
-  if (!shared_experts_) return routed_experts(x_TH);
-  const auto shared = [this](const recompute::Tensors& in) {
-    const base::ModuleScope scope("shared_experts");
-    return recompute::Tensors{shared_experts_->forward(in[0])};
-  };
-  const auto shared_TH = shared_region_->run(shared, {x_TH}).tensors[0];
-  return routed_experts(x_TH) + shared_TH;
+at::Tensor MoeLayer::mixture(const at::Tensor& x_TH, SequenceShape sequence) {
+  if (!shared_experts_) return routed_experts(x_TH, sequence);
+  const auto shared_TH = shared_experts(x_TH);
+  return routed_experts(x_TH, sequence) + shared_TH;
 }
 
-at::Tensor MoeLayer::routed_experts(const at::Tensor& x_TH) {
+at::Tensor MoeLayer::shared_experts(const at::Tensor& x_TH) const {
+  const base::ModuleScope scope("shared_experts");
+  const auto shared = [this](const recompute::Tensors& in) {
+    const auto y_TH = shared_experts_->forward(in[0]);
+    return recompute::Tensors{shared_gate_ ? gated_rows(y_TH, linear_layer(in[0], shared_gate_->tensor)) : y_TH};
+  };
+  return shared_region_->run(shared, {x_TH}).tensors[0];
+}
+
+at::Tensor MoeLayer::routed_experts(const at::Tensor& x_TH, SequenceShape sequence) {
+  const auto routing = [&] {
+    const base::ModuleScope scope("router");
+    const auto input_TH = shape_.input_jitter_epsilon > 0 ? jittered(x_TH, shape_.input_jitter_epsilon) : x_TH;
+    return route(input_TH, router_weight_->tensor, shape_.router, {sequence, tracker_, loss_scale_});
+  }();
   const base::ModuleScope scope("experts");
-  const auto routing = route(x_TH, router_weight_->tensor, shape_.router);
   const auto exchange = std::make_shared<const TokenExchange>(routing.experts_TK, shape_.router.num_experts, mesh_.expert());
   tokens_received_ = exchange->num_received();
-  const auto& rows = exchange->rows_per_local_expert();
-  const auto activate = [](const recompute::Tensors& in) { return recompute::Tensors{weighted_swiglu(in[0], in[1])}; };
-
   at::Tensor y_RH;
   {
-    const auto received = dispatch(exchange, x_TH, routing.probs_TK);
-    auto activation = activation_region_.run(activate, {grouped_linear(received.tokens_RH, tensors_of(fc1_), rows), received.probs_R});
-    y_RH = grouped_linear(activation.tensors[0], tensors_of(fc2_), rows);
-    activation.discard_after(y_RH);
+    const auto received = dispatch(exchange, x_TH, routing.probs_TE);
+    y_RH = experts_.forward(received.tokens_RH, received.probs_R, exchange->rows_per_local_expert());
   }
   return combine(exchange, y_RH);
 }

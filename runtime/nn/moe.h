@@ -1,5 +1,5 @@
-// An MoE layer: router, dispatch, grouped experts, combine, and shared experts beside them.
-// Regions: `moe` (all of it), inside it `moe_act` (between grouped FC1 and FC2) and `shared_experts`.
+// An MoE layer: router, dispatch, routed experts, combine, and shared experts beside them.
+// Regions: `moe` (all of it), inside it `moe_act` (experts.h) and `shared_experts`.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -7,12 +7,13 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "runtime/mesh/mesh.h"
+#include "runtime/nn/experts.h"
 #include "runtime/nn/mlp.h"
 #include "runtime/nn/parameter.h"
 #include "runtime/nn/router.h"
+#include "runtime/nn/sequence.h"
 #include "runtime/recompute/policy.h"
 
 namespace rematch::nn {
@@ -21,29 +22,39 @@ struct MoeShape {
   std::int64_t hidden_size = 0;
   std::int64_t ffn_hidden_size = 0;         // of one expert
   std::int64_t shared_ffn_hidden_size = 0;  // total width; 0: no shared experts
-  RouterShape router;                       // num_experts of the whole job; a multiple of the expert-parallel size
+  bool shared_expert_gate = false;          // the shared experts' output times sigmoid(x w)
+  bool grouped_gemm = true;
+  RouterShape router;                      // num_experts of the whole job; a multiple of the expert-parallel size
+  double input_jitter_epsilon = 0;         // moe_input_jitter_eps; 0: none
+  std::optional<double> bias_update_rate;  // unset: no expert bias
 };
 
 class MoeLayer {
  public:
-  MoeLayer(const std::string& name, const MoeShape& shape, const mesh::Mesh& mesh, ParameterStore& store, recompute::Policy& policy);
+  // `loss_scale`: 1 / micro-batches of a step.
+  MoeLayer(const std::string& name, const MoeShape& shape, const mesh::Mesh& mesh, ParameterStore& store, recompute::Policy& policy,
+           double loss_scale);
   // x_TH: the norm's output
-  at::Tensor forward(const at::Tensor& x_TH);
+  at::Tensor forward(const at::Tensor& x_TH, SequenceShape sequence);
+
   // Rows that this rank's experts received in the last forward.
   std::int64_t tokens_received() const { return tokens_received_; }
+  RouterTracker& tracker() { return tracker_; }
 
  private:
-  at::Tensor mixture(const at::Tensor& x_TH);
-  at::Tensor routed_experts(const at::Tensor& x_TH);
+  at::Tensor mixture(const at::Tensor& x_TH, SequenceShape sequence);
+  at::Tensor shared_experts(const at::Tensor& x_TH) const;
+  at::Tensor routed_experts(const at::Tensor& x_TH, SequenceShape sequence);
 
   MoeShape shape_;
   const mesh::Mesh& mesh_;
+  double loss_scale_;
+  RouterTracker tracker_;
   Parameter* router_weight_;
-  std::vector<Parameter*> fc1_;
-  std::vector<Parameter*> fc2_;
+  RoutedExperts experts_;
   std::optional<GatedMlp> shared_experts_;
+  Parameter* shared_gate_ = nullptr;
   recompute::Region moe_region_;
-  recompute::Region activation_region_;
   std::optional<recompute::Region> shared_region_;
   std::int64_t tokens_received_ = 0;
 };

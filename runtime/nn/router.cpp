@@ -3,6 +3,7 @@
 #include <ATen/ATen.h>
 #include <torch/csrc/autograd/custom_function.h>
 
+#include <limits>
 #include <tuple>
 
 #include "runtime/nn/kernel.h"
@@ -12,66 +13,154 @@ namespace rematch::nn {
 
 namespace {
 
-constexpr double kSumFloor = 1e-20;  // as Megatron's topk_softmax_with_capacity adds before dividing
+constexpr double kSumFloor = 1e-20;  // as Megatron adds before dividing
 
-struct ShapeHolder final : torch::CustomClassHolder {
-  explicit ShapeHolder(const RouterShape& shape_in) : shape(shape_in) {}
+struct CallHolder final : torch::CustomClassHolder {
+  CallHolder(const RouterShape& shape_in, const RouterCall& call_in, bool records_in)
+      : shape(shape_in), call(call_in), records(records_in) {}
   RouterShape shape;
+  RouterCall call;
+  bool records;  // a graph is recorded: counts and losses are taken now
+
+  bool balances() const { return records && shape.load_balancing != LoadBalancing::kNone; }
+  bool is_sigmoid() const { return shape.score_function == ScoreFunction::kSigmoid; }
 };
 
-// Chosen scores -> probabilities.
-at::Tensor probabilities(const at::Tensor& scores_TK, const RouterShape& shape) {
-  if (shape.score_function == ScoreFunction::kSoftmax) return scores_TK.softmax(1) * shape.scaling_factor;
-  return scores_TK / (scores_TK.sum(1, /*keepdim=*/true) + kSumFloor) * shape.scaling_factor;
+at::Tensor row_sums(const at::Tensor& x_TE) { return x_TE.sum(1, /*keepdim=*/true); }
+
+// The experts of each token, and the scores that they were chosen by.
+at::Tensor choose(const at::Tensor& scores_TE, const CallHolder& holder) {
+  const auto num_tokens = scores_TE.size(0), topk = holder.shape.topk;
+  if (holder.shape.force_load_balancing)
+    return at::arange(num_tokens * topk, scores_TE.options().dtype(at::kLong)).remainder(holder.shape.num_experts).view({num_tokens, topk});
+  const auto& bias_E = holder.call.tracker.expert_bias();
+  return std::get<1>((bias_E.defined() ? scores_TE + bias_E : scores_TE).topk(topk, 1));
 }
 
-// Gradient of the probabilities -> gradient of the chosen logits.
-at::Tensor logit_grad(const at::Tensor& dprobs_TK, const at::Tensor& scores_TK, const RouterShape& shape) {
-  const auto dscaled = dprobs_TK * shape.scaling_factor;
-  if (shape.score_function == ScoreFunction::kSoftmax) {
-    const auto probs = scores_TK.softmax(1);
-    return probs * (dscaled - (dscaled * probs).sum(1, /*keepdim=*/true));
+// Scores -> probabilities, zero where not chosen.
+at::Tensor probabilities(const at::Tensor& logits_TE, const at::Tensor& scores_TE, const at::Tensor& map_TE, const RouterShape& shape) {
+  at::Tensor probs_TE;
+  if (shape.score_function == ScoreFunction::kSoftmax && !shape.pre_softmax) {
+    probs_TE = logits_TE.masked_fill(map_TE.logical_not(), -std::numeric_limits<double>::infinity()).softmax(1);
+  } else {
+    probs_TE = scores_TE * map_TE;
+    if (shape.score_function == ScoreFunction::kSigmoid && shape.topk > 1) probs_TE = probs_TE / (row_sums(probs_TE) + kSumFloor);
   }
-  const auto sum = scores_TK.sum(1, /*keepdim=*/true) + kSumFloor;
-  const auto dscores = dscaled / sum - (dscaled * scores_TK).sum(1, /*keepdim=*/true) / sum.square();
-  return dscores * scores_TK * (1 - scores_TK);
+  return probs_TE * shape.scaling_factor;
+}
+
+at::Tensor softmax_grad(const at::Tensor& grad_TE, const at::Tensor& softmax_TE) {
+  return softmax_TE * (grad_TE - row_sums(grad_TE * softmax_TE));
+}
+
+// Gradient of x / sum(x).
+at::Tensor share_grad(const at::Tensor& grad_TE, const at::Tensor& x_TE) {
+  const auto sum_T1 = row_sums(x_TE) + kSumFloor;
+  return grad_TE / sum_T1 - row_sums(grad_TE * x_TE) / sum_T1.square();
+}
+
+at::Tensor sigmoid_grad(const at::Tensor& grad_TE, const at::Tensor& sigmoid_TE) { return grad_TE * sigmoid_TE * (1 - sigmoid_TE); }
+
+// Gradient of the probabilities -> gradient of the logits.
+at::Tensor logit_grad(const at::Tensor& dprobs_TE, const at::Tensor& scores_TE, const at::Tensor& probs_TE, const at::Tensor& map_TE,
+                      const RouterShape& shape) {
+  const auto dscaled_TE = dprobs_TE * map_TE * shape.scaling_factor;
+  if (shape.score_function == ScoreFunction::kSigmoid)
+    return sigmoid_grad(shape.topk > 1 ? share_grad(dscaled_TE, scores_TE * map_TE) * map_TE : dscaled_TE, scores_TE);
+  return softmax_grad(dscaled_TE, shape.pre_softmax ? scores_TE : probs_TE / shape.scaling_factor);
+}
+
+// [T, E] summed over the tokens that are balanced together: all of them, or each sequence by itself.
+at::Tensor grouped_sums(const at::Tensor& x_TE, const CallHolder& holder) {
+  if (holder.shape.load_balancing != LoadBalancing::kSeqAuxLoss) return x_TE.sum(0, /*keepdim=*/true);
+  return x_TE.view({holder.call.sequence.length, holder.call.sequence.batch, -1}).sum(0);
+}
+
+// d loss / d n_te = weight_GE of the token's group: coeff E / (K T G) tokens_e.
+at::Tensor loss_weights(const at::Tensor& map_TE, const CallHolder& holder) {
+  const auto& shape = holder.shape;
+  const auto tokens_GE = grouped_sums(map_TE.to(at::kFloat), holder);
+  const double factor = shape.aux_loss_coeff * static_cast<double>(shape.num_experts) / static_cast<double>(shape.topk);
+  if (shape.load_balancing == LoadBalancing::kSeqAuxLoss) {
+    const auto length = static_cast<double>(holder.call.sequence.length), batch = static_cast<double>(holder.call.sequence.batch);
+    return tokens_GE * (factor / (length * length * batch));
+  }
+  const auto [counted_E, num_counted] = holder.call.tracker.count(tokens_GE.view({-1}), map_TE.size(0));
+  return counted_E.view({1, -1}) * (factor / (static_cast<double>(map_TE.size(0)) * num_counted));
+}
+
+// Each group's row for each of its tokens.
+at::Tensor spread(const at::Tensor& weights_GE, const CallHolder& holder) {
+  return weights_GE.repeat({holder.call.sequence.num_tokens() / weights_GE.size(0), 1});
+}
+
+// What the loss's gradient needs; undefined without one.
+struct Balance {
+  at::Tensor shares_TE;
+  at::Tensor weights_GE;
+};
+
+// Tells the tracker the loss.
+Balance balance_loss(const at::Tensor& scores_TE, const at::Tensor& map_TE, const CallHolder& holder) {
+  const auto num_groups = holder.shape.load_balancing == LoadBalancing::kSeqAuxLoss ? holder.call.sequence.batch : 1;
+  Balance balance{.shares_TE = at::empty_like(scores_TE),
+                  .weights_GE = at::empty({num_groups, holder.shape.num_experts}, scores_TE.options())};
+  kernel(balance.shares_TE, [&] {
+    balance.shares_TE.copy_(holder.is_sigmoid() ? scores_TE / (row_sums(scores_TE) + kSumFloor) : scores_TE);
+    balance.weights_GE.copy_(loss_weights(map_TE, holder));
+    holder.call.tracker.add_loss((grouped_sums(balance.shares_TE, holder) * balance.weights_GE).sum().item<double>());
+  });
+  return balance;
 }
 
 class RouterFunction : public torch::autograd::Function<RouterFunction> {
  public:
   static torch::autograd::variable_list forward(torch::autograd::AutogradContext* ctx, const at::Tensor& x_TH, const at::Tensor& weight_EH,
-                                                const c10::intrusive_ptr<ShapeHolder>& holder) {
+                                                const c10::intrusive_ptr<CallHolder>& holder) {
     const auto& shape = holder->shape;
-    const std::vector<std::int64_t> chosen = {x_TH.size(0), shape.topk};
-    const auto fp32 = x_TH.options().dtype(at::kFloat);
-    auto probs_TK = at::empty(chosen, fp32);
-    auto scores_TK = at::empty(chosen, fp32);
-    auto experts_TK = at::empty(chosen, x_TH.options().dtype(at::kLong));
-    kernel(probs_TK, [&] {
-      auto scores_TE = at::mm(x_TH.to(at::kFloat), weight_EH.to(at::kFloat).t());
-      if (shape.score_function == ScoreFunction::kSigmoid) scores_TE.sigmoid_();
-      const auto [scores, experts] = scores_TE.topk(shape.topk, 1);
-      scores_TK.copy_(scores);
-      experts_TK.copy_(experts);
-      probs_TK.copy_(probabilities(scores_TK, shape));
+    const std::vector<std::int64_t> all = {x_TH.size(0), shape.num_experts};
+    const auto options = x_TH.options().dtype(math_type(x_TH));
+    auto probs_TE = at::empty(all, options), scores_TE = at::empty(all, options);
+    auto map_TE = at::empty(all, x_TH.options().dtype(at::kBool));
+    auto experts_TK = at::empty({x_TH.size(0), shape.topk}, x_TH.options().dtype(at::kLong));
+    kernel(probs_TE, [&] {
+      const auto logits_TE = at::mm(x_TH.to(math_type(x_TH)), weight_EH.to(math_type(x_TH)).t());
+      scores_TE.copy_(holder->is_sigmoid() ? logits_TE.sigmoid() : logits_TE.softmax(1));
+      // Softmax after the choice chooses by the logits, in the same order.
+      experts_TK.copy_(choose(scores_TE, *holder));
+      map_TE.zero_().scatter_(1, experts_TK, true);
+      probs_TE.copy_(probabilities(logits_TE, scores_TE, map_TE, shape));
+      if (holder->records) holder->call.tracker.record(map_TE.sum(0).to(at::kFloat));
     });
-    save(ctx, "router", {{"x", x_TH}, {"weight", weight_EH}, {"scores", scores_TK}, {"experts", experts_TK}});
-    ctx->saved_data["shape"] = c10::IValue::make_capsule(holder);
+    const auto balance = holder->balances() ? balance_loss(scores_TE, map_TE, *holder) : Balance{};
+    save(ctx, "router",
+         {{"x", x_TH},
+          {"weight", weight_EH},
+          {"scores", scores_TE},
+          {"probs", probs_TE},
+          {"map", map_TE},
+          {"shares", balance.shares_TE},
+          {"loss_weights", balance.weights_GE}});
+    ctx->saved_data["call"] = c10::IValue::make_capsule(holder);
     ctx->mark_non_differentiable({experts_TK});
-    return {probs_TK, experts_TK};
+    return {probs_TE, experts_TK};
   }
 
   static torch::autograd::variable_list backward(torch::autograd::AutogradContext* ctx, torch::autograd::variable_list grads) {
     const auto saved = ctx->get_saved_variables();
-    const auto &x_TH = saved[0], &weight_EH = saved[1], &scores_TK = saved[2], &experts_TK = saved[3];
-    const auto shape = c10::static_intrusive_pointer_cast<ShapeHolder>(ctx->saved_data["shape"].toCapsule())->shape;
+    const auto &x_TH = saved[0], &weight_EH = saved[1], &scores_TE = saved[2], &probs_TE = saved[3], &map_TE = saved[4];
+    const auto holder = c10::static_intrusive_pointer_cast<CallHolder>(ctx->saved_data["call"].toCapsule());
     auto dx_TH = at::empty_like(x_TH);
     auto dweight_EH = at::empty_like(weight_EH);
     kernel(dx_TH, [&] {
-      auto dlogits_TE = at::zeros({x_TH.size(0), shape.num_experts}, scores_TK.options());
-      dlogits_TE.scatter_(1, experts_TK, logit_grad(grads[0], scores_TK, shape));
-      dx_TH.copy_(at::mm(dlogits_TE, weight_EH.to(at::kFloat)));
-      dweight_EH.copy_(at::mm(dlogits_TE.t(), x_TH.to(at::kFloat)));
+      auto dlogits_TE = logit_grad(grads[0], scores_TE, probs_TE, map_TE, holder->shape);
+      if (holder->balances()) {
+        const auto dshares_TE = spread(saved[6], *holder) * holder->call.loss_scale;
+        dlogits_TE +=
+            holder->is_sigmoid() ? sigmoid_grad(share_grad(dshares_TE, scores_TE), scores_TE) : softmax_grad(dshares_TE, saved[5]);
+      }
+      dx_TH.copy_(at::mm(dlogits_TE, weight_EH.to(dlogits_TE.scalar_type())));
+      dweight_EH.copy_(at::mm(dlogits_TE.t(), x_TH.to(dlogits_TE.scalar_type())));
     });
     return {dx_TH, dweight_EH, at::Tensor()};
   }
@@ -79,8 +168,8 @@ class RouterFunction : public torch::autograd::Function<RouterFunction> {
 
 }  // namespace
 
-Routing route(const at::Tensor& x_TH, const at::Tensor& weight_EH, const RouterShape& shape) {
-  auto outputs = RouterFunction::apply(x_TH, weight_EH, c10::make_intrusive<ShapeHolder>(shape));
+Routing route(const at::Tensor& x_TH, const at::Tensor& weight_EH, const RouterShape& shape, const RouterCall& call) {
+  auto outputs = RouterFunction::apply(x_TH, weight_EH, c10::make_intrusive<CallHolder>(shape, call, at::GradMode::is_enabled()));
   return {outputs[0], outputs[1]};
 }
 

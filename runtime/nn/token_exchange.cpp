@@ -47,21 +47,21 @@ std::vector<std::int64_t> exclusive_sums(const std::vector<std::int64_t>& counts
 
 TokenExchange::TokenExchange(const at::Tensor& experts_TK, std::int64_t num_experts, const comm::Communicator& expert_group)
     : group_(expert_group), topk_(experts_TK.size(1)) {
-  const auto counts = build_local_maps(experts_TK, num_experts);
+  build_local_maps(experts_TK, num_experts);
   const auto num_local_experts = num_experts / expert_group.size();
   for (int peer = 0; peer < expert_group.size(); ++peer) {
-    const auto first = counts.begin() + peer * num_local_experts;
+    const auto first = rows_per_expert_.begin() + peer * num_local_experts;
     send_rows_.push_back(std::accumulate(first, first + num_local_experts, std::int64_t{0}));
   }
-  build_received_maps(received_counts(counts, experts_TK.is_meta()), num_local_experts, experts_TK.device());
+  build_received_maps(received_counts(rows_per_expert_, experts_TK.is_meta()), num_local_experts, experts_TK.device());
 }
 
-// Counting sort of the choices by expert, stable. Returns the rows of each expert of the whole job.
-std::vector<std::int64_t> TokenExchange::build_local_maps(const at::Tensor& experts_TK, std::int64_t num_experts) {
+// Counting sort of the choices by expert, stable.
+void TokenExchange::build_local_maps(const at::Tensor& experts_TK, std::int64_t num_experts) {
   const auto experts = experts_TK.is_meta() ? balanced_choice(experts_TK.numel(), num_experts) : host_values(experts_TK);
-  std::vector<std::int64_t> counts(static_cast<std::size_t>(num_experts));
-  for (const auto expert : experts) ++counts[static_cast<std::size_t>(expert)];
-  std::vector<std::int64_t> next = exclusive_sums(counts);
+  rows_per_expert_.assign(static_cast<std::size_t>(num_experts), 0);
+  for (const auto expert : experts) ++rows_per_expert_[static_cast<std::size_t>(expert)];
+  std::vector<std::int64_t> next = exclusive_sums(rows_per_expert_);
   std::vector<std::int32_t> row_map(experts.size()), inverse_map(experts.size());
   for (std::size_t choice = 0; choice < experts.size(); ++choice) {
     const auto row = next[static_cast<std::size_t>(experts[choice])]++;
@@ -70,7 +70,6 @@ std::vector<std::int64_t> TokenExchange::build_local_maps(const at::Tensor& expe
   }
   row_map_ = device_map(row_map, experts_TK.device());
   inverse_map_ = device_map(inverse_map, experts_TK.device());
-  return counts;
 }
 
 std::vector<std::int64_t> TokenExchange::received_counts(const std::vector<std::int64_t>& sent_counts, bool is_meta) const {
@@ -156,13 +155,26 @@ at::Tensor TokenExchange::from_experts(const at::Tensor& y_RH) const {
   return x_TH;
 }
 
-at::Tensor TokenExchange::values_to_experts(const at::Tensor& values_TK) const {
-  const auto received = send(rows_of(values_TK.reshape({-1}), row_map_));
+// Of each permuted row, t * E + e: rows are sorted by expert.
+at::Tensor TokenExchange::value_indices() const {
+  const auto num_experts = static_cast<std::int64_t>(rows_per_expert_.size());
+  const auto options = row_map_.options().dtype(at::kLong);
+  const auto experts = at::repeat_interleave(at::tensor(rows_per_expert_, options), row_map_.size(0));
+  return row_map_.to(at::kLong).div(topk_, "floor").mul_(num_experts).add_(experts);
+}
+
+at::Tensor TokenExchange::values_to_experts(const at::Tensor& values_TE) const {
+  auto permuted = at::empty({row_map_.size(0)}, values_TE.options());
+  kernel(permuted, [&] { permuted.copy_(values_TE.view({-1}).index_select(0, value_indices())); });
+  const auto received = send(permuted);
   return sort_map_.defined() ? rows_of(received, sort_map_) : received;
 }
 
 at::Tensor TokenExchange::values_from_experts(const at::Tensor& values_R) const {
-  return rows_of(send_back(values_R), inverse_map_).view({-1, topk_});
+  const auto returned = send_back(values_R);
+  auto values_TE = at::empty({row_map_.size(0) / topk_, static_cast<std::int64_t>(rows_per_expert_.size())}, values_R.options());
+  kernel(values_TE, [&] { values_TE.zero_().view({-1}).scatter_(0, value_indices(), returned); });
+  return values_TE;
 }
 
 }  // namespace rematch::nn

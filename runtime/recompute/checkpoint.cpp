@@ -15,6 +15,15 @@ struct UseHolder final : torch::CustomClassHolder {
   RegionUse use;
 };
 
+using SavedData = ska::flat_hash_map<std::string, at::IValue>;
+
+// The first input, whole again. The kept slice goes with it: nothing else holds it in the backward.
+at::Tensor restored(const InputShard& shard, SavedData& saved) {
+  auto whole = shard.restore(saved.at("shard").toTensor(), saved.at("sizes").toIntVector());
+  saved.at("shard") = at::IValue();
+  return whole.requires_grad_(saved.at("needs_grad").toBool());
+}
+
 class CheckpointFunction : public torch::autograd::Function<CheckpointFunction> {
  public:
   static torch::autograd::variable_list forward(torch::autograd::AutogradContext* ctx, const c10::intrusive_ptr<UseHolder>& holder,
@@ -27,6 +36,7 @@ class CheckpointFunction : public torch::autograd::Function<CheckpointFunction> 
     if (const auto* shard = holder->use.site().input_shard) {
       // Kept beside the context: saving it as the input would keep the whole.
       ctx->saved_data["shard"] = shard->keep(kept.front());
+      ctx->saved_data["sizes"] = kept.front().sizes().vec();
       ctx->saved_data["needs_grad"] = kept.front().requires_grad();
       base::note_saved("checkpoint", "input_shard", ctx->saved_data["shard"].toTensor());
       kept.erase(kept.begin());
@@ -39,9 +49,7 @@ class CheckpointFunction : public torch::autograd::Function<CheckpointFunction> 
   static torch::autograd::variable_list backward(torch::autograd::AutogradContext* ctx, torch::autograd::variable_list output_grads) {
     const auto& use = c10::static_intrusive_pointer_cast<UseHolder>(ctx->saved_data["use"].toCapsule())->use;
     auto inputs = detach_inputs(ctx->get_saved_variables());
-    if (const auto* shard = use.site().input_shard)
-      inputs.insert(inputs.begin(),
-                    shard->restore(ctx->saved_data["shard"].toTensor()).requires_grad_(ctx->saved_data["needs_grad"].toBool()));
+    if (const auto* shard = use.site().input_shard) inputs.insert(inputs.begin(), restored(*shard, ctx->saved_data));
     auto outputs = use.replay(inputs);
     auto grads = replay_backward(std::move(outputs), output_grads, std::move(inputs));
     grads.insert(grads.begin(), at::Tensor());  // the holder

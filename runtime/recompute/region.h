@@ -42,7 +42,7 @@ class RegionOutput {
 // How a plain checkpoint keeps its first input: `distribute_saved_activations` keeps one slice a tensor-parallel rank.
 struct InputShard {
   std::function<at::Tensor(const at::Tensor& whole)> keep;
-  std::function<at::Tensor(const at::Tensor& kept)> restore;  // collective over the same ranks
+  std::function<at::Tensor(const at::Tensor& kept, at::IntArrayRef sizes)> restore;  // collective over the same ranks
 };
 
 enum class Mode { kInactive, kCheckpoint, kDiscardOutput };

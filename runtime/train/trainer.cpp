@@ -62,6 +62,10 @@ std::vector<parallel::ParamBuffer*> pointers(const std::vector<std::unique_ptr<p
   return all;
 }
 
+nn::AttentionBackend attention_backend(const std::string& name) {
+  return name == "unfused" ? nn::AttentionBackend::kUnfused : nn::AttentionBackend::kFused;
+}
+
 TrainingJob::TrainingJob(const TrainRequest& request, Recorder& recorder)
     : trial_(request.trial),
       mesh_(request.mesh),
@@ -72,7 +76,11 @@ TrainingJob::TrainingJob(const TrainRequest& request, Recorder& recorder)
       num_microbatches_(trial_.training.global_batch_size / (trial_.training.micro_batch_size * mesh_.dims().data_parallel_size())) {
   random::seed_streams(policy_.random(), {.seed = trial_.training.seed, .expert_parallel_rank = mesh_.expert().rank()});
   const auto& family = models::family_named(trial_.model.family);
-  model_ = family.build(trial_.model.fields, {mesh_, store_, policy_});
+  model_ = family.build(trial_.model.fields, {.mesh = mesh_,
+                                              .store = store_,
+                                              .policy = policy_,
+                                              .attention_backend = attention_backend(trial_.backend.attention),
+                                              .loss_scale = 1.0 / static_cast<double>(num_microbatches_)});
   build_parameters();
   if (request.gradient_log_folder && !mesh_.device().is_meta()) gradient_log_.emplace(*request.gradient_log_folder, mesh_.rank());
   recorder_.model(model_record(family));
@@ -167,6 +175,7 @@ void TrainingJob::update_parameters(std::int64_t step, protocol::StepRecord& rec
   recorder_.enter_phase(Phase::kGradSync);
   enter_once(step, Stage::kFirstGradSync);
   optimizer_->sync_grads();
+  model_->finish_step();
   leave_once(step, Stage::kFirstGradSync);
   enter_once(step, Stage::kOptimizerInit);
   if (!optimizer_->has_moments()) {

@@ -3,7 +3,7 @@
 Every tensor is rounded up to the allocator's 512 bytes. R, the rows that a rank's experts receive, is measured per MoE layer.
 """
 ALIGNMENT = 512
-BF16, FP32, INT32, INT64 = 2, 4, 4, 8
+BOOL, BF16, FP32, INT32 = 1, 2, 4, 4
 
 
 def tensor(*extents, size):
@@ -13,62 +13,117 @@ def tensor(*extents, size):
     return -(-count * size // ALIGNMENT) * ALIGNMENT
 
 
+def layer_kinds(family, fields):
+    """Of each layer, the mixer's kind and the MLP's; either may be missing in a hybrid."""
+    count = fields["num_layers"]
+    if family == "dense_gqa":
+        return [("gqa", "dense")] * count
+    if family == "mla_moe":
+        return [("mla", "moe" if flag else "dense") for flag in fields["moe_layer_freq"][:count]]
+    if family == "gdn_moe":
+        return [("gdn" if flag else "gqa", "moe") for flag in fields["linear_attention_freq"][:count]]
+    kinds = {"M": ("mamba", None), "*": ("gqa", None), "E": (None, "moe"), "-": (None, "dense")}
+    return [kinds[symbol] for symbol in fields["hybrid_layer_pattern"][:count]]
+
+
 class Shapes:
     def __init__(self, document, rows_received):
-        fields, training, parallel = document["model"]["fields"], document["training"], document["parallel"]
-        kinds = fields["moe_layer_freq"][:fields["num_layers"]]
-        self.f, self.num_dense, self.rows = fields, kinds.count(0), rows_received
-        self.num_layers = fields["num_layers"]
+        self.f, training, parallel = document["model"]["fields"], document["training"], document["parallel"]
+        self.family, self.backend = document["model"]["family"], document["backend"]["attention"]
+        kinds = layer_kinds(self.family, self.f)
+        self.mixers, self.mlps = [mixer for mixer, _ in kinds], [mlp for _, mlp in kinds]
+        self.num_layers, self.num_dense, self.rows = len(kinds), self.mlps.count("dense"), rows_received
         self.sequence, self.batch = training["seq_length"], training["micro_batch_size"]
         self.tokens = self.sequence * self.batch
         self.exchanges = parallel["expert_model_parallel_size"] > 1
+        self.fc1_factor = 1 if self.f.get("activation_func") == "squared_relu" else 2
+
+
+def norm(s, width):
+    return tensor(s.tokens, width, size=BF16) + tensor(s.tokens, size=FP32)
 
 
 def core_attn(s):
-    return s.num_layers * tensor(s.batch, s.f["num_attention_heads"], s.sequence, size=FP32)  # the log-sum-exp
+    num_attention = s.mixers.count("gqa") + s.mixers.count("mla")
+    heads = s.f["num_attention_heads"]
+    if s.backend == "fused":
+        return num_attention * tensor(s.batch, heads, s.sequence, size=FP32)  # the log-sum-exp
+    scores = (s.batch, heads, s.sequence, s.sequence)
+    dropped = tensor(*scores, size=FP32) + tensor(*scores, size=BF16)  # softmax, and what multiplies the values
+    if s.f["attention_dropout"] > 0:
+        dropped += tensor(*scores, size=BOOL)
+    return num_attention * (dropped + repeated_keys_and_values(s))
+
+
+def repeated_keys_and_values(s):
+    """Unfused attention keeps copies of k and v for every head; a checkpoint keeps the originals instead."""
+    groups, heads = s.f.get("num_query_groups"), s.f["num_attention_heads"]
+    if groups is None or groups == heads:
+        return 0
+    one = lambda count: 2 * tensor(s.batch, count, s.sequence, s.f["kv_channels"], size=BF16)
+    return one(heads) - one(groups)
 
 
 def mla_up_proj(s):
     heads, width = s.f["num_attention_heads"], s.f["qk_head_dim"] + s.f["qk_pos_emb_head_dim"]
     q_k = 2 * tensor(s.tokens, heads, width, size=BF16)
     value = tensor(s.tokens, heads, s.f["v_head_dim"], size=BF16)
-    norm = tensor(s.tokens, s.f["kv_lora_rank"], size=BF16) + tensor(s.tokens, size=FP32)
-    query_norm = 0 if s.f["q_lora_rank"] is None else tensor(s.tokens, s.f["q_lora_rank"], size=BF16) + tensor(s.tokens, size=FP32)
-    return s.num_layers * (q_k + value + norm + query_norm)
+    query_norm = 0 if s.f["q_lora_rank"] is None else norm(s, s.f["q_lora_rank"])
+    return s.num_layers * (q_k + value + norm(s, s.f["kv_lora_rank"]) + query_norm)
 
 
 def layernorm(s):
-    one = tensor(s.tokens, s.f["hidden_size"], size=BF16) + tensor(s.tokens, size=FP32)
-    return (s.num_layers + len(s.rows)) * one
+    input_norms = s.mixers.count("mla")
+    return (input_norms + len(s.rows)) * norm(s, s.f["hidden_size"])
 
 
 def moe_act(s):
     return sum(tensor(rows, s.f["moe_ffn_hidden_size"], size=BF16) for rows in s.rows)
 
 
-def gated_mlp(s, width):
-    return tensor(s.tokens, 2 * width, size=BF16) + tensor(s.tokens, width, size=BF16)
+def mlp_inside(s, width):
+    return tensor(s.tokens, s.fc1_factor * width, size=BF16) + tensor(s.tokens, width, size=BF16)
 
 
 def mlp(s):
-    norm = tensor(s.tokens, s.f["hidden_size"], size=BF16) + tensor(s.tokens, size=FP32)
-    return s.num_dense * (norm + gated_mlp(s, s.f["ffn_hidden_size"]))
+    return s.num_dense * (norm(s, s.f["hidden_size"]) + mlp_inside(s, s.f["ffn_hidden_size"]))
 
 
 def shared_experts(s):
-    return len(s.rows) * gated_mlp(s, s.f["moe_shared_expert_intermediate_size"])
+    width = s.f["moe_shared_expert_intermediate_size"]
+    if width == 0:
+        return 0
+    gate = tensor(s.tokens, size=BF16) + tensor(s.tokens, s.f["hidden_size"], size=BF16) if s.f["moe_shared_expert_gate"] else 0
+    return len(s.rows) * (mlp_inside(s, width) + gate)
+
+
+def router(s):
+    everything = (s.tokens, s.f["num_moe_experts"])
+    kept = 2 * tensor(*everything, size=FP32) + tensor(*everything, size=BOOL)  # scores, probabilities, map
+    if s.f["moe_router_load_balancing_type"] != "none":
+        groups = s.batch if s.f["moe_router_load_balancing_type"] == "seq_aux_loss" else 1
+        kept += tensor(*everything, size=FP32) + tensor(groups, s.f["num_moe_experts"], size=FP32)
+    if s.f["moe_input_jitter_eps"]:
+        kept += 2 * tensor(s.tokens, s.f["hidden_size"], size=BF16)
+    return kept
 
 
 def moe(s):
     choices, width = s.tokens * s.f["moe_router_topk"], s.f["moe_ffn_hidden_size"]
-    router = tensor(choices, size=FP32) + tensor(choices, size=INT64)
-    per_layer = router + 2 * tensor(choices, size=INT32)
-    experts = sum(tensor(rows, s.f["hidden_size"], size=BF16) + tensor(rows, 2 * width, size=BF16) + tensor(rows, width, size=BF16) +
-                  tensor(rows, size=FP32) + (2 * tensor(rows, size=INT32) if s.exchanges else 0) for rows in s.rows)
+    per_layer = router(s) + 2 * tensor(choices, size=INT32)
+    experts = sum(tensor(rows, s.f["hidden_size"], size=BF16) + tensor(rows, s.fc1_factor * width, size=BF16) +
+                  tensor(rows, width, size=BF16) + tensor(rows, size=FP32) + (2 * tensor(rows, size=INT32) if s.exchanges else 0)
+                  for rows in s.rows)
     return len(s.rows) * per_layer + experts + shared_experts(s)
 
 
-FORMULAS = {function.__name__: function for function in (core_attn, mla_up_proj, layernorm, moe_act, mlp, shared_experts, moe)}
+def gdn_norm_out(s):
+    heads, width = s.f["linear_num_value_heads"], s.f["linear_value_head_dim"]
+    return s.mixers.count("gdn") * (tensor(s.tokens, heads, width, size=BF16) + tensor(s.tokens, heads, size=FP32))
+
+
+FORMULAS = {function.__name__: function
+            for function in (core_attn, mla_up_proj, layernorm, moe_act, mlp, shared_experts, moe, gdn_norm_out)}
 INSIDE_MOE = {"moe_act", "shared_experts"}  # already dropped where `moe` is; they change its replay only
 
 

@@ -6,18 +6,10 @@ import yaml
 
 import label_formulas
 from recompute_gate_test import LABELS
-from trainer_runs import Run, activation_peak, trial_document
+from trainer_runs import Run, activation_peak, describe, trial_document
 
 SWEEP = yaml.safe_load((pathlib.Path(__file__).resolve().parents[2] / "sweeps" / "first.yaml").read_text())
 GUIDE = [["mla_up_proj", "mlp"], ["layernorm", "moe_act"]]
-# Labels that do not drop what the table of Megatron's saved tensors says, with the reason. They are held to our own formula instead
-# (reports/METRICS.md, "What a label drops"). No other reason is needed at these sizes: the peak is at the loss, where every layer's activations
-# are held, and no tensor that a label drops is so large (over 1 MiB) that the allocator leaves an unsplit rest at its block.
-EXCEPTIONS = {
-    "moe": "this router keeps the chosen scores and experts (12 bytes a choice) and two row maps; the table has 5 to 6 fp32 tensors of tokens "
-           "times experts and a fused row map",
-    "core_attn": "the table calls it about nothing for fused attention; here it is the log-sum-exp, to the byte",
-}
 
 
 class LabelSavings(unittest.TestCase):
@@ -46,8 +38,34 @@ class LabelSavings(unittest.TestCase):
                         saved = activation_peak(control_step) - activation_peak(step)
                         self.assertAlmostEqual(saved / wanted, 1, delta=0.02, msg=f"saved {saved} bytes, the formula says {wanted}")
 
-    def test_every_exception_is_a_label_that_is_held_to_our_own_formula(self):
-        self.assertLessEqual(set(EXCEPTIONS), set(label_formulas.FORMULAS))
+
+class EveryFamily(unittest.TestCase):
+    """Each label's drop at the end of forward, and of the activation peak, on the tiny preset of each family: to the byte. The peak sits at the
+    loss, where every layer's activations are held."""
+    TINY = ("llama3_tiny", "moonlight_tiny", "deepseek_v3_tiny", "nemotron_3_nano_tiny", "qwen3_next_tiny")
+    TRAINING = {"seq_length": 128, "micro_batch_size": 2, "global_batch_size": 2, "train_iters": 2}
+
+    def labels_of(self, document):
+        family = next(family for family in describe()["families"] if family["name"] == document["model"]["family"])
+        return [row["label"] for row in family["labels"] if row["per_layer"]]
+
+    def test_every_label_drops_its_formula_to_the_byte(self):
+        for preset in self.TINY:
+            for attention in ("fused", "unfused"):
+                for dropout in (0.0, 0.1):
+                    self.check(preset, attention, {"attention_dropout": dropout, "hidden_dropout": dropout})
+
+    def check(self, preset, attention, fields):
+        layout = {"preset": preset, "attention": attention, "fields": fields, "training": self.TRAINING, "world_size": 1, "expert_parallel": 1}
+        document = trial_document([], **layout)
+        control = Run(document).require_success().ranks[0]["step"][-1]
+        for label in self.labels_of(document):
+            with self.subTest(preset=preset, attention=attention, label=label, **fields):
+                step = Run(trial_document([label], **layout)).require_success().ranks[0]["step"][-1]
+                self.assertEqual(step["tokens_received"], control["tokens_received"])
+                wanted = label_formulas.dropped_bytes([label], label_formulas.Shapes(document, step["tokens_received"]))
+                self.assertGreater(wanted, 0)
+                self.assertEqual(control["forward_end_allocated_bytes"] - step["forward_end_allocated_bytes"], wanted)
 
 
 if __name__ == "__main__":

@@ -23,26 +23,33 @@ def describe():
     return json.loads(subprocess.run([str(TRAINER), "--describe"], capture_output=True, text=True, check=True, timeout=LIMIT_S).stdout)
 
 
-def trial_document(modules, *, fields=None, world_size=2, expert_parallel=2, training=None, memory_limit_bytes=None, device="cpu",
+def resolved_fields(preset, overrides):
+    """The preset's fields with the family's defaults filled in."""
+    family = next(family for family in describe()["families"] if family["name"] == preset["family"])
+    defaults = {field["name"]: field["default_value"] for field in family["fields"]}
+    return {**defaults, **preset["fields"], **overrides}
+
+
+def trial_document(modules, *, preset="moonlight_16b", attention="fused", recompute=None, fields=None, world_size=2, expert_parallel=2, training=None, memory_limit_bytes=None, device="cpu",
                    measure=None, granularity="selective"):
     description = describe()
-    preset = next(preset for preset in description["presets"] if preset["name"] == "moonlight_16b")
-    overrides = {**TINY, **(fields or {})}
+    preset = next(known for known in description["presets"] if known["name"] == preset)
+    overrides = {**(TINY if preset["name"] == "moonlight_16b" else {}), **(fields or {})}
     document_training = {"seq_length": 64, "micro_batch_size": 1, "global_batch_size": world_size, "train_iters": 3, "seed": 1234, "bf16": True}
     return {
         "schema": "rematch/trial/1", "trial_id": "0" * 15 + "1", "group_id": "0" * 16, "study": "tests", "arm": "+".join(modules or []) or "[]",
         "is_control": modules == [], "block": 0, "slot": 0, "trainer_build_id": description["build_id"], "omp_num_threads": 1,
         "timeout_ms": LIMIT_S * 1000,
-        "model": {"family": "mla_moe", "preset": "moonlight_16b", "overridden": sorted(overrides), "fields": {**preset["fields"], **overrides}},
+        "model": {"family": preset["family"], "preset": preset["name"], "overridden": sorted(overrides), "fields": resolved_fields(preset, overrides)},
         "training": {**document_training, **(training or {})},
         "optimizer": {"use_distributed_optimizer": True, "grad_reduce_in_fp32": False, "use_precision_aware_optimizer": False, "lr": 1e-3,
                       "adam_beta1": 0.9, "adam_beta2": 0.95, "adam_eps": 1e-8, "weight_decay": 0.1, "clip_grad": 1.0},
         "parallel": {"world_size": world_size, "tensor_model_parallel_size": 1, "pipeline_model_parallel_size": 1,
                      "context_parallel_size": 1, "expert_model_parallel_size": expert_parallel},
-        "backend": {"device": device, "attention": "fused", "memory_limit_bytes": memory_limit_bytes},
+        "backend": {"device": device, "attention": attention, "memory_limit_bytes": memory_limit_bytes},
         "features": {"fp8": None, "cuda_graph_impl": "none", "moe_shared_expert_overlap": False, "cpu_offloading": False},
         "recompute": {"recompute_granularity": granularity, "recompute_modules": modules, "recompute_method": None,
-                      "recompute_num_layers": None, "distribute_saved_activations": False, "core_revision": "24bad8e6"},
+                      "recompute_num_layers": None, "distribute_saved_activations": False, "core_revision": "24bad8e6", **(recompute or {})},
         "measure": measure or {"steady_steps": 1, "warmup_steps": 1},
     }
 

@@ -1,0 +1,124 @@
+#include "runtime/models/layer_stack.h"
+
+#include <ATen/ATen.h>
+
+#include <utility>
+
+#include "runtime/base/scope.h"
+#include "runtime/nn/dropout.h"
+#include "runtime/nn/embedding.h"
+#include "runtime/nn/input_shard.h"
+#include "runtime/nn/linear.h"
+
+namespace rematch::models {
+
+namespace {
+
+// Megatron's names in its log line.
+std::string loss_name(nn::LoadBalancing type) {
+  switch (type) {
+    case nn::LoadBalancing::kNone: return "";
+    case nn::LoadBalancing::kAuxLoss: return "load_balancing_loss";
+    case nn::LoadBalancing::kSeqAuxLoss: return "seq_load_balancing_loss";
+    case nn::LoadBalancing::kGlobalAuxLoss: return "global_load_balancing_loss";
+  }
+  return "";
+}
+
+class LayerStack final : public Model {
+ public:
+  LayerStack(const StackShape& shape, const LayerMaker& make_layer, const BuildContext& context);
+
+  at::Tensor loss(const at::Tensor& ids_T, const at::Tensor& labels_T, nn::SequenceShape sequence) override;
+  void finish_step() override;
+  std::map<std::string, double> take_aux_losses() override;
+  std::vector<std::int64_t> tokens_received() const override;
+  std::int64_t vocab_size() const override { return shape_.padded_vocab_size; }
+  double init_method_std() const override { return shape_.init_method_std; }
+
+ private:
+  // Layers that full recompute takes together; every layer by itself otherwise.
+  struct Group {
+    recompute::LayerGroup layers;
+    std::optional<recompute::Region> region;  // where the group is checkpointed
+  };
+
+  at::Tensor run_group(const Group& group, const at::Tensor& x_TH, nn::SequenceShape sequence);
+
+  StackShape shape_;
+  recompute::InputShard input_shard_;  // for distribute_saved_activations
+  nn::Parameter* embedding_;
+  std::vector<Layer> layers_;
+  std::vector<nn::MoeLayer*> moe_layers_;
+  std::vector<Group> groups_;
+  nn::Parameter* final_norm_;
+  nn::Parameter* head_;
+};
+
+LayerStack::LayerStack(const StackShape& shape, const LayerMaker& make_layer, const BuildContext& context)
+    : shape_(shape), input_shard_(nn::shard_over(context.mesh.tensor())) {
+  const std::vector<std::int64_t> table = {shape.padded_vocab_size, shape.norm.hidden_size};
+  embedding_ = context.store.declare({.name = "embedding.word_embeddings.weight", .shape = table});
+  for (std::int64_t i = 0; i < shape.num_layers; ++i) {
+    layers_.push_back(make_layer(i, "layers." + std::to_string(i)));
+    for (auto& block : layers_.back().blocks)
+      if (block.moe()) moe_layers_.push_back(block.moe());
+  }
+  for (const auto& group : recompute::layer_groups(context.policy.resolved(), shape.num_layers)) {
+    groups_.push_back({group, std::nullopt});
+    if (group.checkpointed)
+      groups_.back().region.emplace(context.policy.layer_group(group, context.mesh.tensor().is_alone() ? nullptr : &input_shard_));
+  }
+  final_norm_ = declare_norm("final_layernorm", shape.norm, context.store);
+  head_ = context.store.declare({.name = "output_layer.weight", .shape = table});
+}
+
+at::Tensor LayerStack::run_group(const Group& group, const at::Tensor& x_TH, nn::SequenceShape sequence) {
+  const auto run = [this, &layers = group.layers, sequence](const recompute::Tensors& in) {
+    auto stream_TH = in[0];
+    for (auto i = layers.first; i < layers.first + layers.count; ++i) {
+      auto& layer = layers_[static_cast<std::size_t>(i)];
+      const base::ModuleScope scope(layer.name);
+      for (auto& block : layer.blocks) stream_TH = block.forward(stream_TH, sequence);
+    }
+    return recompute::Tensors{stream_TH};
+  };
+  return group.region ? group.region->run(run, {x_TH}).tensors[0] : run({x_TH})[0];
+}
+
+at::Tensor LayerStack::loss(const at::Tensor& ids_T, const at::Tensor& labels_T, nn::SequenceShape sequence) {
+  auto x_TH = nn::embed(ids_T, embedding_->tensor);
+  if (shape_.hidden_dropout > 0) x_TH = nn::dropout_layer(x_TH, shape_.hidden_dropout);
+  for (const auto& group : groups_) x_TH = run_group(group, x_TH, sequence);
+  const base::ModuleScope scope("output_layer");
+  // No name for the logits: they go as soon as the loss has made their gradient.
+  return nn::cross_entropy(nn::linear_layer(nn::rms_norm(x_TH, final_norm_->tensor, shape_.norm.epsilon, shape_.norm.gamma), head_->tensor),
+                           labels_T);
+}
+
+void LayerStack::finish_step() {
+  for (auto* moe : moe_layers_) moe->tracker().finish_step();
+}
+
+std::map<std::string, double> LayerStack::take_aux_losses() {
+  double sum = 0;
+  std::int64_t count = 0;
+  for (auto* moe : moe_layers_)
+    if (const auto loss = moe->tracker().take_loss()) sum += *loss, ++count;
+  if (count == 0) return {};
+  return {{loss_name(shape_.load_balancing), sum / static_cast<double>(count)}};
+}
+
+std::vector<std::int64_t> LayerStack::tokens_received() const {
+  std::vector<std::int64_t> received;
+  for (const auto* moe : moe_layers_) received.push_back(moe->tokens_received());
+  return received;
+}
+
+}  // namespace
+
+std::unique_ptr<Model> make_layer_stack(const StackShape& shape, const LayerMaker& make_layer, const BuildContext& context) {
+  return std::make_unique<LayerStack>(shape, make_layer, context);
+}
+
+}  // namespace rematch::models

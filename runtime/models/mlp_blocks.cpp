@@ -1,0 +1,18 @@
+#include "runtime/models/mlp_blocks.h"
+
+#include "runtime/nn/mlp.h"
+
+namespace rematch::models {
+
+Block dense_block(const std::string& layer, const DenseShape& shape, const StackShape& stack, const BuildContext& context) {
+  const nn::MlpShape mlp{.hidden_size = stack.norm.hidden_size, .ffn_hidden_size = shape.ffn_hidden_size, .activation = shape.activation};
+  return {std::make_unique<MixerOf<nn::DenseMlp>>(layer, mlp, stack.norm.epsilon, context.store, context.policy), stack.hidden_dropout};
+}
+
+Block moe_block(const std::string& layer, const nn::MoeShape& shape, const StackShape& stack, const BuildContext& context) {
+  auto moe =
+      std::make_unique<MixerOf<nn::MoeLayer>>(layer + ".mlp", shape, context.mesh, context.store, context.policy, context.loss_scale);
+  return {std::move(moe), stack.hidden_dropout, layer + ".pre_mlp_layernorm", stack.norm, context};
+}
+
+}  // namespace rematch::models

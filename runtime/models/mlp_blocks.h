@@ -1,0 +1,23 @@
+// The blocks that several families end a layer with.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "runtime/models/layer_stack.h"
+#include "runtime/nn/activation.h"
+#include "runtime/nn/moe.h"
+
+namespace rematch::models {
+
+struct DenseShape {
+  std::int64_t ffn_hidden_size = 0;
+  nn::Activation activation = nn::Activation::kSwiglu;
+};
+
+// The norm is fused into FC1: region `mlp` covers both.
+Block dense_block(const std::string& layer, const DenseShape& shape, const StackShape& stack, const BuildContext& context);
+// The norm is a module of its own.
+Block moe_block(const std::string& layer, const nn::MoeShape& shape, const StackShape& stack, const BuildContext& context);
+
+}  // namespace rematch::models

@@ -1,0 +1,76 @@
+#include "runtime/train/saved_report.h"
+
+#include <algorithm>
+
+namespace rematch::train {
+
+namespace {
+
+using Row = std::vector<std::string>;
+
+constexpr std::int64_t kAllocatorAlignment = 512;  // bytes: what a tensor takes is a multiple
+constexpr std::size_t kGap = 2;
+
+std::int64_t allocated(std::int64_t bytes) { return (bytes + kAllocatorAlignment - 1) / kAllocatorAlignment * kAllocatorAlignment; }
+
+std::string sizes_text(const std::vector<std::int64_t>& sizes) {
+  std::string text;
+  for (const auto size : sizes) text += (text.empty() ? "" : "x") + std::to_string(size);
+  return text.empty() ? "1" : text;
+}
+
+// "layers.3" of "layers.3.mlp.experts"; what is outside the layers by its own name.
+std::string layer_of(const std::string& module) {
+  if (module.rfind("layers.", 0) != 0) return module.empty() ? "embedding" : module.substr(0, module.find('.'));
+  return module.substr(0, module.find('.', std::string("layers.").size()));
+}
+
+std::string region_text(const std::string& region) { return region.empty() ? "-" : region; }
+
+std::string aligned(const std::vector<Row>& rows) {
+  std::vector<std::size_t> widths(rows.front().size());
+  for (const auto& row : rows)
+    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
+  std::string text;
+  for (const auto& row : rows) {
+    for (std::size_t i = 0; i + 1 < row.size(); ++i) text += row[i] + std::string(widths[i] - row[i].size() + kGap, ' ');
+    text += std::string(widths.back() - row.back().size(), ' ') + row.back() + '\n';
+  }
+  return text;
+}
+
+using Totals = std::vector<std::pair<std::string, std::int64_t>>;  // in order of first appearance
+
+void add(Totals& totals, const std::string& key, std::int64_t bytes) {
+  const auto found = std::find_if(totals.begin(), totals.end(), [&](const auto& total) { return total.first == key; });
+  if (found == totals.end())
+    totals.emplace_back(key, bytes);
+  else
+    found->second += bytes;
+}
+
+std::string totals_text(const std::string& heading, const Totals& totals) {
+  std::vector<Row> rows = {{heading, "bytes"}};
+  for (const auto& [key, bytes] : totals) rows.push_back({key, std::to_string(bytes)});
+  return '\n' + aligned(rows);
+}
+
+}  // namespace
+
+std::string saved_tensor_table(const HeldForBackward& held) {
+  std::vector<Row> rows = {{"module", "region", "tensor", "sizes", "type", "bytes"}};
+  Totals layers, regions;
+  std::int64_t total = 0;
+  for (const auto& tensor : held.tensors) {
+    const auto bytes = allocated(tensor.bytes);
+    rows.push_back({tensor.module.empty() ? "embedding" : tensor.module, region_text(tensor.region), tensor.name, sizes_text(tensor.sizes),
+                    tensor.dtype, std::to_string(bytes)});
+    add(layers, layer_of(tensor.module), bytes);
+    add(regions, region_text(tensor.region), bytes);
+    total += bytes;
+  }
+  const Totals sums = {{"saved tensors", total}, {"held by other tensors", held.held_bytes - total}, {"held in all", held.held_bytes}};
+  return aligned(rows) + totals_text("layer", layers) + totals_text("region", regions) + totals_text("total", sums);
+}
+
+}  // namespace rematch::train

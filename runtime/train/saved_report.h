@@ -1,0 +1,21 @@
+// What one micro-batch's forward leaves for its backward, as a table for people: tensor by tensor, then by layer and by region.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "runtime/base/saved_tensors.h"
+
+namespace rematch::train {
+
+struct HeldForBackward {
+  std::vector<base::SavedTensor> tensors;
+  std::int64_t held_bytes = 0;  // by the allocator: after the forward less before it
+};
+
+// Aligned columns: module, region (- outside every one), tensor, sizes, type, bytes. Then totals of each layer, of each region, and the
+// difference to held_bytes, which the loss and its like make up.
+std::string saved_tensor_table(const HeldForBackward& held);
+
+}  // namespace rematch::train

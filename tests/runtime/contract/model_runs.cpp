@@ -1,0 +1,116 @@
+#include "tests/runtime/contract/model_runs.h"
+
+#include <ATen/ATen.h>
+#include <ATen/Parallel.h>
+#include <torch/csrc/autograd/autograd.h>
+
+#include <stdexcept>
+
+#include "probes/device/charge.h"
+#include "probes/device/device_memory.h"
+#include "runtime/mesh/mesh.h"
+#include "runtime/models/model.h"
+#include "runtime/models/presets.h"
+#include "runtime/train/mock_data.h"
+
+namespace rematch::tests {
+
+namespace {
+
+constexpr std::int64_t kSeed = 1234;
+
+probes::DeviceMemory& device() {
+  static probes::DeviceMemory& memory = *probes::make_modelled_cpu_memory(std::nullopt).release();
+  return memory;
+}
+
+mesh::Mesh one_rank(at::Device device_type) {
+  return {{.world_size = 1}, {.backend = "single", .rank = 0, .device = device_type, .timeout = std::chrono::seconds(10)}, {}};
+}
+
+void place(nn::ParameterStore& store, double init_method_std) {
+  for (auto& parameter : store.all()) {
+    parameter.tensor = at::empty(parameter.declaration.shape, at::TensorOptions(at::kCPU).dtype(parameter.declaration.dtype));
+    nn::initialise(parameter, kSeed, init_method_std);
+    parameter.tensor.requires_grad_();
+  }
+}
+
+}  // namespace
+
+protocol::PresetDescription preset_named(const std::string& name) {
+  for (auto& preset : models::presets())
+    if (preset.name == name) return preset;
+  throw std::invalid_argument("no preset " + name);
+}
+
+const protocol::FamilyDescription& family_of_preset(const std::string& preset) {
+  static std::map<std::string, protocol::FamilyDescription> known;
+  const auto family = preset_named(preset).family;
+  if (known.count(family) == 0) known[family] = models::family_named(family).describe();
+  return known[family];
+}
+
+protocol::FieldMap resolved_fields(const std::string& preset, const protocol::FieldMap& overrides) {
+  auto fields = preset_named(preset).fields;
+  for (const auto& field : family_of_preset(preset).fields) fields.try_emplace(field.name, field.default_value);
+  for (const auto& [name, value] : overrides) fields[name] = value;
+  return fields;
+}
+
+protocol::RecomputeSpec selective(std::vector<std::string> labels) {
+  return {.recompute_granularity = "selective", .recompute_modules = std::move(labels), .core_revision = "24bad8e6"};
+}
+
+protocol::RecomputeSpec full(const std::string& method, std::int64_t num_layers) {
+  return {.recompute_granularity = "full", .recompute_method = method, .recompute_num_layers = num_layers, .core_revision = "24bad8e6"};
+}
+
+std::int64_t num_parameters(const std::string& preset, const protocol::FieldMap& overrides) {
+  recompute::Policy policy(recompute::resolve(selective({})), at::kMeta);
+  const auto mesh = one_rank(at::kMeta);
+  nn::ParameterStore store;
+  const auto& family = models::family_named(preset_named(preset).family);
+  const auto model = family.build(resolved_fields(preset, overrides), {.mesh = mesh, .store = store, .policy = policy});
+  std::int64_t count = 0;
+  for (const auto& parameter : store.all()) count += parameter.num_elements();
+  return count;
+}
+
+ModelRun run_model(const ModelCase& model_case, const protocol::RecomputeSpec& recompute) {
+  at::set_num_threads(1);
+  auto& memory = device();
+  const probes::DeviceScope charged;
+  recompute::Policy policy(recompute::resolve(recompute), at::kCPU);
+  random::seed_streams(policy.random(), {.seed = kSeed});
+  const auto mesh = one_rank(at::kCPU);
+  nn::ParameterStore store;
+  const auto& family = models::family_named(preset_named(model_case.preset).family);
+  const auto model = family.build(resolved_fields(model_case.preset, model_case.overrides),
+                                  {.mesh = mesh,
+                                   .store = store,
+                                   .policy = policy,
+                                   .attention_backend = model_case.backend,
+                                   .loss_scale = 1.0 / static_cast<double>(model_case.num_microbatches)});
+  place(store, model->init_method_std());
+  ModelRun run;
+  const nn::SequenceShape sequence{model_case.length, model_case.batch};
+  for (std::int64_t i = 0; i < model_case.num_microbatches; ++i) {
+    const auto batch = train::mock_batch({kSeed, i * model_case.batch, sequence, model->vocab_size()}, at::kCPU);
+    const auto before = memory.snapshot().allocated_bytes;
+    const auto loss = model->loss(batch.ids_T, batch.labels_T, sequence);
+    run.held_bytes = memory.snapshot().allocated_bytes - before;
+    memory.reset_peaks();
+    torch::autograd::backward({loss}, {});
+    run.backward_peak_bytes = memory.snapshot().peak_allocated_bytes - before;
+    run.losses.push_back(loss.detach());
+  }
+  model->finish_step();
+  run.aux_losses = model->take_aux_losses();
+  run.sites = policy.sites();
+  run.replays = policy.replays();
+  for (const auto& parameter : store.all()) run.grads[parameter.declaration.name] = parameter.tensor.grad();
+  return run;
+}
+
+}  // namespace rematch::tests

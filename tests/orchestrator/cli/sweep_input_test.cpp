@@ -22,7 +22,7 @@ class LoadSweep : public testing::Test {
   std::variant<SweepInput, Exit> load(const std::string& path, const std::vector<std::string>& set_options = {}) {
     GlobalOptions options;
     options.trainer = REMATCH_BIN_DIR "/fake_trainer";
-    return load_sweep(path, set_options, options, {out_, err_});
+    return load_sweep({path, set_options}, options, {out_, err_});
   }
   SweepInput loaded(const std::vector<std::string>& set_options = {}) {
     auto result = load(kFirstSweep, set_options);
@@ -78,7 +78,7 @@ TEST_F(LoadSweep, RefusesASetOptionWithoutAValue) {
 TEST_F(LoadSweep, WithoutATrainerIsAnEnvironmentError) {
   GlobalOptions options;
   options.trainer = folder_.path() / "no-trainer";
-  EXPECT_EQ(exit_of(load_sweep(kFirstSweep, {}, options, {out_, err_})), Exit::kEnvironment);
+  EXPECT_EQ(exit_of(load_sweep({kFirstSweep, {}}, options, {out_, err_})), Exit::kEnvironment);
   EXPECT_NE(err_.str().find("no-trainer"), std::string::npos) << err_.str();
 }
 

@@ -23,6 +23,7 @@ class PlanVerb : public Verb {
         "Examples:\n"
         "  rematch plan sweeps/first.yaml\n"
         "  rematch plan sweeps/first.yaml --set measure.blocks=5 --set 'recompute.sets=layernorm+moe_act;mla_up_proj+mlp'\n"
+        "  rematch plan sweeps/first.yaml --set recompute.full=uniform:1,block:2\n"
         "  rematch plan sweeps/first.yaml --origin\n"
         "Exit: 0 the sweep can run, 2 usage, 3 the sweep is refused, 8 no trainer that can be asked.");
   }

@@ -22,14 +22,14 @@ enum class ArmStatus {
 };
 
 struct ArmRow {
-  std::string arm;  // "[]", "moe_act", ...
+  std::string arm;  // "[]", "moe_act", "full:uniform:1", ...
   std::string group_id;
   bool is_control = false;
   protocol::RecomputeSpec recompute;
   ArmStatus status = ArmStatus::kPlanned;
   std::string reason;                    // why it is not planned; empty when it is
-  std::vector<std::string> rule_ids;     // of an invalid arm
-  protocol::LabelCounts expected_sites;  // label -> regions, from the describe document
+  std::vector<std::string> rule_ids;     // of an invalid or inactive arm
+  protocol::LabelCounts expected_sites;  // label -> regions, from the describe document; of full recompute "full" -> groups
 };
 
 // What a sweep file became. study.json holds it; the database's study, arm and trial tables are made from it.

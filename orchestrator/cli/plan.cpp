@@ -16,20 +16,20 @@ class PlanVerb : public Verb {
   std::string summary() const override { return "Check a sweep file and show its arms, their order and the cost; start nothing"; }
 
   void declare(CLI::App& app) override {
-    app.add_option("sweep", sweep_path_, "The sweep file (YAML or JSON)")->required();
-    app.add_option("--set", set_options_, "Lay key=value over the file, with a dotted key; may be repeated")->allow_extra_args(false);
+    arguments_.declare(app);
     app.add_flag("--origin", show_origin_, "Show where each value came from");
     app.add_flag("--json", as_json_, "Print one JSON document");
     app.footer(
         "Examples:\n"
         "  rematch plan sweeps/first.yaml\n"
         "  rematch plan sweeps/first.yaml --set measure.blocks=5 --set 'recompute.sets=layernorm+moe_act;mla_up_proj+mlp'\n"
+        "  rematch plan sweeps/first.yaml --set recompute.full=uniform:1,block:2\n"
         "  rematch plan sweeps/first.yaml --origin\n"
         "Exit: 0 the sweep can run, 2 usage, 3 the sweep is refused, 8 no trainer that can be asked.");
   }
 
   Exit run(const GlobalOptions& options, Streams streams) override {
-    const auto loaded = load_sweep(sweep_path_, set_options_, options, streams);
+    const auto loaded = load_sweep(arguments_, options, streams);
     if (const Exit* exit = std::get_if<Exit>(&loaded)) return *exit;
     const auto& input = std::get<SweepInput>(loaded);
     if (as_json_) {
@@ -42,8 +42,7 @@ class PlanVerb : public Verb {
   }
 
  private:
-  std::string sweep_path_;
-  std::vector<std::string> set_options_;
+  SweepArguments arguments_;
   bool show_origin_ = false;
   bool as_json_ = false;
 };

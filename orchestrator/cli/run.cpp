@@ -21,8 +21,7 @@ class RunVerb final : public Verb {
   std::string summary() const override { return "Carry a sweep out, or go on where it stopped, and print its table"; }
 
   void declare(CLI::App& app) override {
-    app.add_option("sweep", sweep_path_, "The sweep file (YAML or JSON)")->required();
-    app.add_option("--set", set_options_, "Lay key=value over the file, with a dotted key; may be repeated")->allow_extra_args(false);
+    arguments_.declare(app);
     app.add_flag("--dry-run", dry_run_, "Show what would be run, as `plan` does, and start nothing");
     app.add_option("--launcher", launcher_, "What starts the trials")
         ->check(CLI::IsMember(launch::launcher_names()))
@@ -39,7 +38,7 @@ class RunVerb final : public Verb {
   }
 
   Exit run(const GlobalOptions& options, Streams streams) override {
-    const auto loaded = load_sweep(sweep_path_, set_options_, options, streams);
+    const auto loaded = load_sweep(arguments_, options, streams);
     if (const Exit* exit = std::get_if<Exit>(&loaded)) return *exit;
     const auto& input = std::get<SweepInput>(loaded);
     if (dry_run_) {
@@ -78,8 +77,7 @@ class RunVerb final : public Verb {
     return static_cast<Exit>(base::exit_code(result.verdict.conclusion));
   }
 
-  std::string sweep_path_;
-  std::vector<std::string> set_options_;
+  SweepArguments arguments_;
   bool dry_run_ = false;
   std::string launcher_ = "local";
   std::string format_ = "md";

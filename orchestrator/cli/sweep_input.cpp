@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cctype>
 #include <ostream>
@@ -72,9 +73,14 @@ Exit refuse(const std::vector<spec::Diagnostic>& problems, const std::string& pa
 
 }  // namespace
 
-std::variant<SweepInput, Exit> load_sweep(const std::string& path, const std::vector<std::string>& set_options,
-                                          const GlobalOptions& options, Streams streams) {
-  const auto overrides = all_overrides(set_options, streams);
+void SweepArguments::declare(CLI::App& app) {
+  app.add_option("sweep", path, "The sweep file (YAML or JSON)")->required();
+  app.add_option("--set", set_options, "Lay key=value over the file, with a dotted key; may be repeated")->allow_extra_args(false);
+}
+
+std::variant<SweepInput, Exit> load_sweep(const SweepArguments& arguments, const GlobalOptions& options, Streams streams) {
+  const std::string& path = arguments.path;
+  const auto overrides = all_overrides(arguments.set_options, streams);
   if (const Exit* exit = std::get_if<Exit>(&overrides)) return *exit;
   const auto text = protocol::read_whole_file(path);
   if (!text) return stop(Exit::kUsage, "wanted a sweep file that can be read; found none at " + path, streams);

@@ -13,6 +13,14 @@
 
 namespace rematch::cli {
 
+// SWEEP and --set on the command line of the verbs that read a sweep.
+struct SweepArguments {
+  std::string path;
+  std::vector<std::string> set_options;  // key=value
+
+  void declare(CLI::App& app);
+};
+
 struct SweepInput {
   base::StudyPlan plan;
   std::vector<spec::Diagnostic> warnings;
@@ -21,7 +29,6 @@ struct SweepInput {
 };
 
 // The Exit says why there is none: kSweepInvalid, kUsage (no such file, a --set without '='), kEnvironment (no trainer).
-std::variant<SweepInput, Exit> load_sweep(const std::string& path, const std::vector<std::string>& set_options,
-                                          const GlobalOptions& options, Streams streams);
+std::variant<SweepInput, Exit> load_sweep(const SweepArguments& arguments, const GlobalOptions& options, Streams streams);
 
 }  // namespace rematch::cli

@@ -1,112 +1,85 @@
 #include "orchestrator/compat/rules.h"
 
-#include <algorithm>
-
-#include "schemas/protocol/recompute_labels.h"
+#include "orchestrator/compat/conditions.h"
 
 namespace rematch::compat {
 
 namespace {
 
-const std::vector<std::string>& modules(const Setting& setting) {
-  static const std::vector<std::string> none;
-  const auto& list = setting.trial.recompute.recompute_modules;
-  return list ? *list : none;
-}
-
-bool selects(const Setting& setting, std::string_view label) {
-  const auto& list = modules(setting);
-  return setting.trial.recompute.recompute_granularity == "selective" && std::find(list.begin(), list.end(), label) != list.end();
-}
-
-bool is_full(const Setting& setting) { return setting.trial.recompute.recompute_granularity == "full"; }
-
-// Does any layer kind of the family have this label's boundary?
-bool family_has(const Setting& setting, std::string_view label) {
-  const auto& rows = setting.family.labels;
-  return std::any_of(rows.begin(), rows.end(), [&](const protocol::LabelSites& row) {
-    return row.label == label && std::any_of(row.per_layer.begin(), row.per_layer.end(), [](const auto& kind) { return kind.second > 0; });
-  });
-}
-
-bool selects_without_boundary(const Setting& setting, std::string_view label) {
-  return selects(setting, label) && !family_has(setting, label);
-}
-
-bool has_grouped_experts(const Setting& setting) {
-  const auto flag = setting.trial.model.fields.find("moe_grouped_gemm");
-  return family_has(setting, "moe_act") && (flag == setting.trial.model.fields.end() || flag->second != protocol::FieldValue(false));
-}
-
-bool has_shared_experts(const Setting& setting) {
-  return protocol::count_sites(setting.family, setting.trial.model.fields, "shared_experts") > 0;
-}
-
-bool has_unknown_label(const Setting& setting) {
-  const auto& list = modules(setting);
-  return setting.trial.recompute.recompute_granularity == "selective" &&
-         std::any_of(list.begin(), list.end(),
-                     [&](const std::string& label) { return !protocol::find_label(label, setting.trial.recompute.core_revision); });
-}
-
-// A label that the family knows and this model has no layer for. shared_experts has a rule of its own.
-bool has_label_without_site(const Setting& setting) {
-  const auto& list = modules(setting);
-  return setting.trial.recompute.recompute_granularity == "selective" &&
-         std::any_of(list.begin(), list.end(), [&](const std::string& label) {
-           return label != "shared_experts" && protocol::count_sites(setting.family, setting.trial.model.fields, label) == 0;
-         });
-}
+using protocol::kAllRevisions;
+using protocol::kDevOnly;
+using protocol::kWithGdnNormOut;
+constexpr auto kMegatron = Origin::kMegatron;
+constexpr auto kOurs = Origin::kOurs;
 
 const std::vector<Rule>& table() {
-  const std::vector<std::string_view> k24bad8e6 = {"24bad8e6"};
   static const std::vector<Rule> rows = {
-      {"G3", Effect::kRefuse, [](const Setting& s) { return is_full(s) && !s.trial.recompute.recompute_method; },
-       "full recompute needs recompute_method: uniform or block", k24bad8e6},
-      {"G4", Effect::kRefuse, [](const Setting& s) { return is_full(s) && !s.trial.recompute.recompute_num_layers; },
-       "full recompute needs recompute_num_layers", k24bad8e6},
-      {"G5", Effect::kRefuse,
-       [](const Setting& s) { return s.trial.recompute.recompute_granularity == "selective" && s.trial.recompute.recompute_num_layers; },
-       "selective recompute always covers all layers: leave recompute_num_layers out", k24bad8e6},
-      {"L1", Effect::kRefuse, has_unknown_label, "a label that this core revision does not know", k24bad8e6},
-      {"L2", Effect::kRefuse, [](const Setting& s) { return selects(s, "moe_act") && !has_grouped_experts(s); },
-       "moe_act has its boundary in grouped-GEMM experts only, and this model has none", k24bad8e6},
-      {"L3", Effect::kRefuse, [](const Setting& s) { return selects_without_boundary(s, "mla_up_proj"); },
-       "mla_up_proj has its boundary in multi-latent attention only, and this model has none", k24bad8e6},
-      {"L4", Effect::kRefuse, [](const Setting& s) { return selects_without_boundary(s, "gdn_norm_out"); },
-       "gdn_norm_out has its boundary in a gated delta net only, and this model has none", k24bad8e6},
-      {"L5", Effect::kWarn, [](const Setting& s) { return selects(s, "core_attn"); },
-       "fused and flash attention already recompute their internals: core_attn may cost time and save nothing", k24bad8e6},
-      {"L6", Effect::kRefuse,
+      {"G3", kMegatron, Effect::kRefuse, [](const Setting& s) { return is_full(s) && !s.trial.recompute.recompute_method; },
+       "full recompute needs recompute_method: uniform or block", kAllRevisions},
+      {"G4", kMegatron, Effect::kRefuse, [](const Setting& s) { return is_full(s) && !s.trial.recompute.recompute_num_layers; },
+       "full recompute needs recompute_num_layers", kAllRevisions},
+      {"G5", kMegatron, Effect::kRefuse, [](const Setting& s) { return is_selective(s) && s.trial.recompute.recompute_num_layers; },
+       "selective recompute always covers all layers: leave recompute_num_layers out", kAllRevisions},
+      {"G6", kMegatron, Effect::kRefuse, [](const Setting& s) { return is_selective(s) && s.trial.recompute.recompute_method; },
+       "recompute_method belongs to full recompute: Megatron's command line refuses it under selective; leave it out", kAllRevisions},
+      {"G8", kMegatron, Effect::kRefuse,
+       [](const Setting& s) {
+         const auto& recompute = s.trial.recompute;
+         const bool is_split = s.trial.parallel.tensor_model_parallel_size > 1;
+         return recompute.distribute_saved_activations && (!is_split || !is_full(s) || !recompute.recompute_method);
+       },
+       "distribute_saved_activations shares the saved inputs of full recompute among tensor-parallel ranks: Megatron's command line wants "
+       "tensor_model_parallel_size > 1, granularity full and a method",
+       kAllRevisions},
+      {"G9", kMegatron, Effect::kIgnore,
+       [](const Setting& s) { return is_full(s) && s.trial.recompute.recompute_modules && !s.trial.recompute.recompute_modules->empty(); },
+       "labels have no effect under full recompute: Megatron does not even check them", kAllRevisions, modules_under_full},
+      {"L1", kMegatron, Effect::kRefuse, has_unknown_label, "a label that this core revision does not know", kAllRevisions, unknown_labels},
+      {"L2", kMegatron, Effect::kRefuse, [](const Setting& s) { return selects(s, "moe_act") && !has_grouped_experts(s); },
+       "moe_act has its boundary in grouped-GEMM experts only: moe_grouped_gemm is not true for this model", kAllRevisions},
+      {"L3", kMegatron, Effect::kRefuse, [](const Setting& s) { return selects_without_boundary(s, "mla_up_proj"); },
+       "mla_up_proj has its boundary in multi-latent attention only, and this model has none", kAllRevisions},
+      {"L4", kMegatron, Effect::kRefuse, [](const Setting& s) { return selects_without_boundary(s, "gdn_norm_out"); },
+       "gdn_norm_out has its boundary in a gated delta net only, and this model has none", kWithGdnNormOut},
+      {"L5", kMegatron, Effect::kWarn, [](const Setting& s) { return selects(s, "core_attn"); },
+       "Megatron warns whenever core_attn is selected, since fused and flash attention recompute their internals", kAllRevisions,
+       attention_backend},
+      {"L6", kMegatron, Effect::kRefuse,
        [](const Setting& s) { return selects(s, "shared_experts") && has_shared_experts(s) && s.trial.features.moe_shared_expert_overlap; },
-       "overlapped shared experts run outside the checkpointed call: set moe_shared_expert_overlap: false", k24bad8e6},
-      {"L7", Effect::kIgnore, [](const Setting& s) { return selects(s, "shared_experts") && !has_shared_experts(s); },
-       "this model has no shared expert: the label is never executed", k24bad8e6},
-      {"L8", Effect::kIgnore, has_label_without_site, "a label that has no site in this model: Megatron ignores it in silence", k24bad8e6},
-      {"O2", Effect::kRefuse,
+       "overlapped shared experts run outside the checkpointed call: set moe_shared_expert_overlap: false", kAllRevisions},
+      {"L7", kMegatron, Effect::kIgnore, [](const Setting& s) { return selects(s, "shared_experts") && !has_shared_experts(s); },
+       "this model has no shared expert: the label is never executed", kAllRevisions, shared_experts_without_site},
+      {"L8", kMegatron, Effect::kIgnore, has_label_without_site, "a label that has no site in this model: Megatron ignores it in silence",
+       kAllRevisions, labels_without_site},
+      {"L9", kMegatron, Effect::kRefuse, [](const Setting& s) { return selects(s, "gdn") && selects(s, "gdn_norm_out"); },
+       "gdn and gdn_norm_out exclude each other: gdn recomputes all of the gated delta net", kDevOnly},
+      {"O2", kMegatron, Effect::kRefuse,
        [](const Setting& s) { return s.trial.features.cpu_offloading && s.trial.recompute.recompute_granularity.has_value(); },
-       "cpu_offloading allows no recompute, not even an empty selective list: use recompute_granularity: null for the control", k24bad8e6},
+       "cpu_offloading allows no recompute, not even an empty selective list: use recompute_granularity: null for the control",
+       kAllRevisions},
+      {"R1", kOurs, Effect::kRefuse, has_label_without_unit,
+       "the core revision knows the label, and no model family of this trainer has a unit for it", kAllRevisions, labels_without_unit},
+      {"R2", kOurs, Effect::kRefuse, has_layers_out_of_range,
+       "recompute_num_layers must name layers that the model has; Megatron accepts any number and clamps it or loops", kAllRevisions,
+       layers_of_model},
   };
   return rows;
 }
 
-// A sweep may spell a revision longer or shorter than the table does.
-bool applies(const Rule& rule, const std::string& core_revision) {
-  return std::any_of(rule.core_revisions.begin(), rule.core_revisions.end(), [&](std::string_view known) {
-    const auto length = std::min(known.size(), core_revision.size());
-    return known.substr(0, length) == std::string_view(core_revision).substr(0, length);
-  });
-}
-
 }  // namespace
+
+std::string to_string(const Violation& violation) {
+  return violation.id + ": " + violation.reason + (violation.detail.empty() ? "" : " (" + violation.detail + ")");
+}
 
 std::span<const Rule> rules() { return table(); }
 
-std::vector<Violation> violations(const protocol::Trial& trial, const protocol::FamilyDescription& family) {
+std::vector<Violation> violations(const Setting& setting) {
   std::vector<Violation> found;
   for (const Rule& rule : table()) {
-    if (applies(rule, trial.recompute.core_revision) && rule.holds({trial, family}))
-      found.push_back({std::string(rule.id), rule.effect, std::string(rule.reason)});
+    if (!protocol::contains(rule.core_revisions, setting.trial.recompute.core_revision) || !rule.holds(setting)) continue;
+    const std::string reason = (rule.origin == Origin::kOurs ? "ours: " : "") + std::string(rule.reason);
+    found.push_back({std::string(rule.id), rule.effect, reason, rule.detail == nullptr ? "" : rule.detail(setting)});
   }
   return found;
 }

@@ -1,73 +1,81 @@
 #include "orchestrator/plan/arms.h"
 
 #include <algorithm>
+#include <stdexcept>
 
-#include "orchestrator/compat/rules.h"
-#include "schemas/protocol/recompute_labels.h"
+#include "schemas/protocol/recompute_arm.h"
 
 namespace rematch::plan {
 
 using base::ArmRow;
 using base::ArmStatus;
+using compat::Effect;
 using protocol::FamilyDescription;
 
 namespace {
 
-std::string no_site_reason(const FamilyDescription& family, const std::string& label) {
-  const auto row = std::find_if(family.labels.begin(), family.labels.end(), [&](const auto& sites) { return sites.label == label; });
-  const bool has_reason = row != family.labels.end() && !row->no_site_reason.empty();
-  return label + ": " + (has_reason ? row->no_site_reason : "family " + family.name + " has no such boundary");
+const FamilyDescription& family_of(const spec::SweepSpec& spec, const protocol::Describe& trainer) {
+  for (const auto& family : trainer.families)
+    if (family.name == spec.common.model.family) return family;
+  throw std::logic_error("a sweep without problems names a family of the trainer; found '" + spec.common.model.family + "'");
 }
 
-void add_reason(ArmRow& arm, const std::string& reason) { arm.reason += (arm.reason.empty() ? "" : "; ") + reason; }
-
-// Invalid where Megatron refuses the setting, else inactive where none of its labels has a site.
-void judge(ArmRow& arm, const protocol::Trial& trial, const FamilyDescription& family) {
-  for (const auto& violation : compat::violations(trial, family)) {
-    if (violation.effect != compat::Effect::kRefuse) continue;
-    arm.status = ArmStatus::kInvalid;
-    arm.rule_ids.push_back(violation.id);
-    add_reason(arm, violation.id + ": " + violation.reason);
+protocol::LabelCounts expected_sites(const FamilyDescription& family, const protocol::FieldMap& fields,
+                                     const protocol::RecomputeSpec& recompute) {
+  protocol::LabelCounts sites;
+  for (const auto& key : protocol::counted_keys(recompute)) {
+    const auto num_layers = static_cast<std::int64_t>(protocol::layer_kinds(family, fields).of_layer.size());
+    const bool is_full = recompute.recompute_granularity == "full";
+    sites[key] = is_full ? protocol::num_checkpointed_groups(recompute, num_layers) : protocol::count_sites(family, fields, key);
   }
-  if (arm.status == ArmStatus::kInvalid || arm.is_control) return;
-  const bool active = std::any_of(arm.expected_sites.begin(), arm.expected_sites.end(), [](const auto& sites) { return sites.second > 0; });
-  if (active) return;
+  return sites;
+}
+
+void add_reason(ArmRow& arm, const std::string& rule_id, const std::string& reason) {
+  arm.rule_ids.push_back(rule_id);
+  arm.reason += (arm.reason.empty() ? "" : "; ") + reason;
+}
+
+// Invalid where a rule refuses the setting, else inactive where it has no site at all.
+void judge(ArmRow& arm, const std::vector<compat::Violation>& violations) {
+  for (const auto& violation : violations) {
+    if (violation.effect != Effect::kRefuse) continue;
+    arm.status = ArmStatus::kInvalid;
+    add_reason(arm, violation.id, to_string(violation));
+  }
+  const auto has_sites = [](const auto& sites) { return sites.second > 0; };
+  const bool active = std::any_of(arm.expected_sites.begin(), arm.expected_sites.end(), has_sites);
+  if (arm.status == ArmStatus::kInvalid || arm.is_control || active) return;
   arm.status = ArmStatus::kInactive;
-  for (const auto& label : *arm.recompute.recompute_modules) add_reason(arm, no_site_reason(family, label));
+  for (const auto& violation : violations)
+    if (violation.effect == Effect::kIgnore) add_reason(arm, violation.id, violation.id + ": " + violation.detail);
 }
 
-ArmRow make_arm(const spec::SweepSpec& spec, const FamilyDescription& family, ArmRow arm) {
-  protocol::Trial trial = spec.common;
-  trial.recompute = arm.recompute;
-  for (const auto& label : arm.recompute.recompute_modules.value_or(std::vector<std::string>{}))
-    arm.expected_sites[label] = protocol::count_sites(family, trial.model.fields, label);
-  judge(arm, trial, family);
-  return arm;
-}
-
-// A control without granularity is as empty as one with an empty list; it keeps a name of its own.
-ArmRow control_arm(const spec::SweepSpec& spec) {
+ArmRow make_arm(const spec::SweepSpec& spec, const protocol::Describe& trainer, const protocol::RecomputeSpec& recompute) {
   ArmRow arm;
-  arm.arm = spec.control.recompute_granularity ? protocol::arm_name({}) : "null";
-  arm.is_control = true;
-  arm.recompute = spec.control;
-  return arm;
-}
-
-ArmRow candidate_arm(const spec::SweepSpec& spec, const spec::Candidate& candidate) {
-  ArmRow arm;
-  arm.arm = protocol::arm_name(candidate.labels);
-  arm.recompute.recompute_granularity = "selective";
-  arm.recompute.recompute_modules = candidate.labels;
-  arm.recompute.core_revision = spec.common.recompute.core_revision;
+  arm.arm = protocol::arm_name(recompute);
+  arm.is_control = protocol::counted_keys(recompute).empty();
+  arm.recompute = recompute;
+  arm.expected_sites = expected_sites(family_of(spec, trainer), spec.common.model.fields, recompute);
+  judge(arm, violations_of(spec, trainer, recompute));
   return arm;
 }
 
 }  // namespace
 
-std::vector<ArmRow> expand_arms(const spec::SweepSpec& spec, const FamilyDescription& family) {
-  std::vector<ArmRow> arms = {make_arm(spec, family, control_arm(spec))};
-  for (const auto& candidate : spec.candidates) arms.push_back(make_arm(spec, family, candidate_arm(spec, candidate)));
+std::vector<compat::Violation> violations_of(const spec::SweepSpec& spec, const protocol::Describe& trainer,
+                                             const protocol::RecomputeSpec& recompute) {
+  protocol::Trial trial = spec.common;
+  trial.recompute = recompute;
+  return compat::violations({trial, family_of(spec, trainer), trainer});
+}
+
+std::vector<ArmRow> expand_arms(const spec::SweepSpec& spec, const protocol::Describe& trainer) {
+  std::vector<ArmRow> arms = {make_arm(spec, trainer, spec.control)};
+  for (const auto& candidate : spec.candidates) {
+    ArmRow arm = make_arm(spec, trainer, candidate.recompute);
+    if (arm.status == ArmStatus::kPlanned || !candidate.by_applicable) arms.push_back(std::move(arm));
+  }
   return arms;
 }
 

@@ -2,11 +2,9 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
-#include <stdexcept>
 
 #include "orchestrator/base/hash.h"
 #include "orchestrator/base/study_plan.h"
-#include "orchestrator/compat/rules.h"
 #include "orchestrator/plan/arms.h"
 #include "orchestrator/plan/order.h"
 
@@ -18,12 +16,6 @@ using base::StudyPlan;
 using protocol::Trial;
 
 namespace {
-
-const protocol::FamilyDescription& family_of(const spec::SweepSpec& spec, const protocol::Describe& trainer) {
-  for (const auto& family : trainer.families)
-    if (family.name == spec.common.model.family) return family;
-  throw std::logic_error("a sweep without problems names a family of the trainer; found '" + spec.common.model.family + "'");
-}
 
 // Match: the members of a sweep differ in recompute alone, so that they have one group.
 std::string group_of(const spec::SweepSpec& spec) { return base::content_hash(protocol::group_document(spec.common).dump()); }
@@ -85,18 +77,20 @@ void check_candidates(PlanFindings& findings, const StudyPlan& plan, const spec:
   findings.problems.push_back(spec::make_diagnostic(place, "recompute", "no candidate is left to run" + reasons));
 }
 
-void collect_warnings(PlanFindings& findings, const StudyPlan& plan, const spec::SweepSpec& spec,
-                      const protocol::FamilyDescription& family) {
+spec::Place place_of(const spec::SweepSpec& spec, const ArmRow& arm) {
+  const auto is_its = [&arm](const spec::Candidate& candidate) { return candidate.arm == arm.arm; };
+  const auto candidate = std::find_if(spec.candidates.begin(), spec.candidates.end(), is_its);
+  return candidate == spec.candidates.end() ? spec.control_place : candidate->place;
+}
+
+void collect_warnings(PlanFindings& findings, const StudyPlan& plan, const spec::SweepSpec& spec, const protocol::Describe& trainer) {
   for (std::size_t i = 1; i < plan.arms.size(); ++i) {
     const ArmRow& arm = plan.arms[i];
     if (arm.status == ArmStatus::kInvalid) continue;
-    Trial trial = spec.common;
-    trial.recompute = arm.recompute;
-    for (const auto& violation : compat::violations(trial, family)) {
-      const std::string subject = "arm " + arm.arm + ": " + violation.id + ": " + violation.reason;
-      const std::string reason = arm.status == ArmStatus::kInactive ? " (" + arm.reason + "); the arm is inactive" : "";
-      findings.warnings.push_back(spec::make_diagnostic(spec.candidates[i - 1].place, "recompute", subject + reason));
-    }
+    const std::string inactive = arm.status == ArmStatus::kInactive ? "; the arm is inactive" : "";
+    for (const auto& violation : violations_of(spec, trainer, arm.recompute))
+      findings.warnings.push_back(
+          spec::make_diagnostic(place_of(spec, arm), "recompute", "arm " + arm.arm + ": " + to_string(violation) + inactive));
   }
 }
 
@@ -112,7 +106,7 @@ StudyPlan make_plan(const spec::SweepSpec& spec, const protocol::Describe& train
   plan.num_blocks = spec.num_blocks;
   plan.smallest_effect = spec.smallest_effect;
   plan.budget_per_rank_bytes = spec.budget_per_rank_bytes;
-  plan.arms = expand_arms(spec, family_of(spec, trainer));
+  plan.arms = expand_arms(spec, trainer);
   const std::string group_id = group_of(spec);
   for (ArmRow& arm : plan.arms) arm.group_id = group_id;
   plan.study_id = study_id_of(plan);
@@ -126,7 +120,7 @@ PlanFindings check_plan(const StudyPlan& plan, const spec::SweepSpec& spec, cons
   PlanFindings findings;
   check_control(findings, plan.arms.front(), spec);
   check_candidates(findings, plan, spec);
-  collect_warnings(findings, plan, spec, family_of(spec, trainer));
+  collect_warnings(findings, plan, spec, trainer);
   return findings;
 }
 

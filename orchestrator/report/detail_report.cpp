@@ -24,6 +24,7 @@ std::string recompute_text(const protocol::RecomputeSpec& recompute) {
                      " recompute_modules=" + listed(recompute.recompute_modules);
   if (recompute.recompute_method) text += " recompute_method=" + *recompute.recompute_method;
   if (recompute.recompute_num_layers) text += " recompute_num_layers=" + std::to_string(*recompute.recompute_num_layers);
+  if (recompute.distribute_saved_activations) text += " distribute_saved_activations=true";
   return text;
 }
 

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "orchestrator/rules/steady_steps.h"
+#include "schemas/protocol/recompute_arm.h"
 
 namespace rematch::rules {
 
@@ -32,7 +33,7 @@ std::int64_t num_replays(const base::AttemptRows& attempt, const std::string& la
 std::optional<std::string> inactive_reason(const base::AttemptRows& attempt) {
   auto has_model = [](const base::RankRows& rank) { return rank.model.has_value(); };
   if (attempt.ranks.empty() || !std::all_of(attempt.ranks.begin(), attempt.ranks.end(), has_model)) return std::nullopt;
-  for (const std::string& label : attempt.trial.recompute.recompute_modules.value_or(std::vector<std::string>{})) {
+  for (const std::string& label : protocol::counted_keys(attempt.trial.recompute)) {
     const std::int64_t sites = num_sites(attempt, label);
     if (sites == 0) return label + " wrapped no region on any rank";
     if (num_steps_completed(attempt) > 0 && num_replays(attempt, label) == 0)

@@ -158,24 +158,12 @@ void note_model_origins(ParseState& state, const ModelChoice& choice) {
   }
 }
 
-// One entry a layer, each an index of the family's layer kinds.
+// Left out when the count of layers or the kinds have a problem of their own.
 void check_layer_kinds(ParseState& state, const FamilyDescription& family) {
-  const auto& fields = state.spec.common.model.fields;
   const std::string path = "model." + family.layer_kind_field;
-  const auto* num_layers = std::get_if<std::int64_t>(&fields.at("num_layers"));
-  const auto* kinds = std::get_if<std::vector<std::int64_t>>(&fields.at(family.layer_kind_field));
-  if (num_layers == nullptr || kinds == nullptr || !state.sound({path, "model.num_layers"})) return;
-  const auto num_entries = static_cast<std::int64_t>(kinds->size());
-  if (num_entries < *num_layers) {
-    state.refuse_first({path, "model.num_layers"}, "wanted one entry of " + family.layer_kind_field + " for each of the " +
-                                                       std::to_string(*num_layers) + " layers; found " + std::to_string(num_entries));
-  }
-  const auto num_kinds = static_cast<std::int64_t>(family.layer_kinds.size());
-  for (const std::int64_t kind : *kinds) {
-    if (kind >= 0 && kind < num_kinds) continue;
-    state.refuse_first({path}, "wanted entries from 0 to " + std::to_string(num_kinds - 1) + " (" + join(family.layer_kinds, ", ") +
-                                   "); found " + std::to_string(kind));
-  }
+  if (!state.spec.common.model.fields.contains("num_layers") || !state.sound({path, "model.num_layers"})) return;
+  const std::string problem = protocol::layer_kinds(family, state.spec.common.model.fields).problem;
+  if (!problem.empty()) state.refuse_first({path, "model.num_layers"}, problem);
 }
 
 }  // namespace
@@ -191,8 +179,7 @@ void read_model(ParseState& state, const Value& section) {
   auto& overridden = state.spec.common.model.overridden;
   std::sort(overridden.begin(), overridden.end());
   note_model_origins(state, choice);
-  if (state.spec.common.model.fields.contains("num_layers") && state.spec.common.model.fields.contains(choice.family->layer_kind_field))
-    check_layer_kinds(state, *choice.family);
+  check_layer_kinds(state, *choice.family);
 }
 
 }  // namespace rematch::spec

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "orchestrator/spec/candidates.h"
+#include "orchestrator/spec/full_fields.h"
 #include "orchestrator/spec/nearest.h"
 #include "schemas/protocol/recompute_labels.h"
 
@@ -14,22 +16,15 @@ constexpr const char* kExplicitControl = "write `control: {recompute_granularity
 
 using Labels = std::vector<std::string>;
 
-void refuse_unknown_members(ParseState& state, const Value& map, const std::string& path, const std::vector<std::string>& known) {
-  for (const auto& member : map.members) {
-    if (std::find(known.begin(), known.end(), member.key) == known.end())
-      state.refuse(member.key_place, path + "." + member.key, unknown_name_message(member.key, "a key of " + path, known));
-  }
-}
-
 void read_core_revision(ParseState& state, const Member* member) {
   std::string& revision = state.spec.common.recompute.core_revision;
   revision = kDefaultCoreRevision;
   if (member != nullptr) {
-    revision = as_text(member->value).value_or("");
-    if (protocol::labels_of_revision(revision).empty()) {
+    const std::string written = as_text(member->value).value_or("");
+    revision = protocol::resolve_revision(written).value_or(written);
+    if (!protocol::resolve_revision(written))
       state.refuse(member->value.place, "recompute.core_revision",
-                   unknown_name_message(revision, "a Megatron Core revision whose labels are known", protocol::known_core_revisions()));
-    }
+                   unknown_name_message(written, "a Megatron Core revision whose labels are known", protocol::revision_names()));
   }
   state.note_origin("recompute.core_revision", revision, "default");
 }
@@ -49,7 +44,8 @@ Labels read_labels(ParseState& state, const Value& value, char option_separator,
     if (item.shape != Shape::kScalar) {
       state.refuse(item.place, path, "wanted a label (" + join(known, ", ") + "); found " + describe_found(item));
     } else if (std::find(known.begin(), known.end(), label) == known.end()) {
-      if (!known.empty()) state.refuse(item.place, path, unknown_name_message(label, "a label of Megatron Core " + revision, known));
+      if (!known.empty())
+        state.refuse(item.place, path, "L1: " + unknown_name_message(label, "a label of Megatron Core " + revision, known));
     } else if (std::find(labels.begin(), labels.end(), label) != labels.end()) {
       state.refuse(item.place, path, "label '" + label + "' is there twice; keep one of them");
     } else {
@@ -90,27 +86,6 @@ void read_granularity(ParseState& state, const Value& control) {
     state.refuse(member->value.place, path, "wanted selective or null for a control; found " + describe_found(member->value));
 }
 
-// Fields that only full recompute uses: kept as written, so that the compatibility rules can speak about them.
-void read_full_fields(ParseState& state, const Value& control) {
-  const std::string path = "recompute.control.";
-  const Member* method = find_member(control, "recompute_method");
-  if (method != nullptr && method->value.shape != Shape::kNull) {
-    const std::string name = as_text(method->value).value_or("");
-    if (name != "uniform" && name != "block")
-      state.refuse(method->value.place, path + "recompute_method", "wanted uniform or block; found " + describe_found(method->value));
-    else
-      state.spec.control.recompute_method = name;
-  }
-  const Member* num_layers = find_member(control, "recompute_num_layers");
-  if (num_layers == nullptr || num_layers->value.shape == Shape::kNull) return;
-  const auto count = as_integer(num_layers->value);
-  if (!count || *count < 1)
-    state.refuse(num_layers->value.place, path + "recompute_num_layers",
-                 "wanted an integer >= 1; found " + describe_found(num_layers->value));
-  else
-    state.spec.control.recompute_num_layers = count;
-}
-
 void read_control(ParseState& state, const Value& section) {
   const std::string path = "recompute.control";
   state.spec.control.core_revision = state.spec.common.recompute.core_revision;
@@ -124,27 +99,24 @@ void read_control(ParseState& state, const Value& section) {
   const Value& control = member->value;
   state.spec.control_place = state.places[path] = control.place;
   if (control.shape != Shape::kMap) return state.refuse(control.place, path, "found " + describe_found(control) + "; " + kExplicitControl);
-  refuse_unknown_members(state, control, path, {"recompute_granularity", "recompute_modules", "recompute_method", "recompute_num_layers"});
+  refuse_unknown_members(
+      state, control, path,
+      {"recompute_granularity", "recompute_modules", "recompute_method", "recompute_num_layers", "distribute_saved_activations"});
   read_granularity(state, control);
   if (state.sound({"recompute.control.recompute_granularity"})) read_control_modules(state, control);
-  read_full_fields(state, control);
+  read_full_fields(state, control, path, state.spec.control);  // so that the compatibility rules can speak about them
   const auto& resolved = state.spec.control;
   state.note_origin("recompute.control.recompute_granularity", resolved.recompute_granularity.value_or("null"), "default");
   state.note_origin("recompute.control.recompute_modules", resolved.recompute_modules ? "[]" : "null", "default");
 }
 
-void add_candidate(ParseState& state, Labels labels, const Place& place, const std::string& path) {
-  const auto setting = [](Labels set) {
-    std::sort(set.begin(), set.end());
-    return set;
-  };
-  for (const auto& earlier : state.spec.candidates) {
-    if (setting(earlier.labels) != setting(labels)) continue;
-    const std::string where = earlier.place.line > 0 ? "line " + std::to_string(earlier.place.line) : earlier.place.file;
-    return state.refuse(place, path,
-                        "arm " + protocol::arm_name(labels) + " is the same setting as the arm of " + where + "; keep one of them");
-  }
-  state.spec.candidates.push_back({std::move(labels), place});
+Candidate selective(const ParseState& state, const Labels& labels, const Place& place) {
+  Candidate candidate;
+  candidate.recompute.recompute_granularity = "selective";
+  candidate.recompute.recompute_modules = labels;
+  candidate.recompute.core_revision = state.spec.common.recompute.core_revision;
+  candidate.place = place;
+  return candidate;
 }
 
 void add_applicable(ParseState& state, const Place& place) {
@@ -153,8 +125,12 @@ void add_applicable(ParseState& state, const Place& place) {
   const bool model_known = std::none_of(state.problems.begin(), state.problems.end(),
                                         [](const Diagnostic& problem) { return problem.path.rfind("model", 0) == 0; });
   if (family == nullptr || !model_known) return;  // the problems of the model are told already
-  for (const auto& label : protocol::labels_of_revision(state.spec.common.recompute.core_revision))
-    if (protocol::count_sites(*family, model.fields, label) > 0) add_candidate(state, {label}, place, "recompute.labels");
+  for (const auto& label : protocol::labels_of_revision(state.spec.common.recompute.core_revision)) {
+    if (protocol::count_sites(*family, model.fields, label) == 0) continue;
+    Candidate candidate = selective(state, {label}, place);
+    candidate.by_applicable = true;
+    add_candidate(state, std::move(candidate), "recompute.labels");
+  }
 }
 
 void read_label_arms(ParseState& state, const Member* member) {
@@ -169,7 +145,7 @@ void read_label_arms(ParseState& state, const Member* member) {
     const auto labels = read_labels(state, list, ',', path);
     for (const auto& label : labels) {
       const auto item = std::find_if(list.items.begin(), list.items.end(), [&](const Value& value) { return value.text == label; });
-      add_candidate(state, {label}, item->place, path);
+      add_candidate(state, selective(state, {label}, item->place), path);
     }
   }
   state.note_origin(path, applicable ? "applicable" : std::to_string(state.spec.candidates.size()) + " labels", "default");
@@ -191,16 +167,9 @@ void read_set_arms(ParseState& state, const Member* member) {
       continue;
     }
     const Labels labels = read_labels(state, item, '+', item_path);
-    if (state.problems.size() == num_problems) add_candidate(state, labels, item.place, item_path);
+    if (state.problems.size() == num_problems) add_candidate(state, selective(state, labels, item.place), item_path);
   }
   state.note_origin(path, std::to_string(list.items.size()) + " sets", "default");
-}
-
-void refuse_full(ParseState& state, const Member* member) {
-  if (member == nullptr || member->value.shape == Shape::kNull) return;
-  if (member->value.shape == Shape::kList && member->value.items.empty()) return;
-  state.refuse(member->value.place, "recompute.full",
-               "this trainer (" + state.trainer.build_id + ") has no full recompute yet; leave `full` out and use labels or sets");
 }
 
 }  // namespace
@@ -212,10 +181,10 @@ void read_recompute(ParseState& state, const Value& section) {
   read_control(state, section);
   read_label_arms(state, find_member(section, "labels"));
   read_set_arms(state, find_member(section, "sets"));
-  refuse_full(state, find_member(section, "full"));
-  const bool all_read = state.sound({"recompute.labels", "recompute.sets"});
-  if (state.spec.candidates.empty() && state.problems.empty() && all_read)
-    state.refuse_first({"recompute.labels", "recompute.sets"}, "no candidate to compare with the control; name labels or sets");
+  read_full_arms(state, find_member(section, "full"));
+  if (state.spec.candidates.empty() && state.problems.empty())
+    state.refuse_first({"recompute.labels", "recompute.sets", "recompute.full"},
+                       "no candidate to compare with the control; name labels, sets or full settings");
 }
 
 }  // namespace rematch::spec

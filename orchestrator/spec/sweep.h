@@ -29,10 +29,12 @@ struct ValueOrigin {
   std::string origin;  // "sweep.yaml:7:3", "--set", "preset moonlight_16b", "default"
 };
 
-// One label set to try against the control.
+// One setting to try against the control.
 struct Candidate {
-  std::vector<std::string> labels;  // in the order given
+  std::string arm;
+  protocol::RecomputeSpec recompute;  // labels in the order given
   Place place;
+  bool by_applicable = false;  // of `labels: applicable`, which leaves out what a rule refuses
 };
 
 // Starts with the defaults of every optional key.
@@ -45,7 +47,7 @@ struct SweepSpec {
   protocol::Trial common;  // what every trial of the sweep shares: `study` is the name; ids, arm, block, slot unset
   protocol::RecomputeSpec control;
   Place control_place;
-  std::vector<Candidate> candidates;  // `labels` first, then `sets`, in the file's order
+  std::vector<Candidate> candidates;  // `labels` first, then `sets`, then `full`, in the file's order; no two arms share a name
   std::int64_t num_blocks = 3;
   std::optional<std::int64_t> order_seed;  // null: training.seed
   double smallest_effect = 0.02;           // fraction

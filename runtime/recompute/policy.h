@@ -10,6 +10,7 @@
 #include "runtime/random/random_streams.h"
 #include "runtime/recompute/region.h"
 #include "schemas/protocol/rank_record.h"
+#include "schemas/protocol/recompute_arm.h"
 #include "schemas/protocol/trial.h"
 
 namespace rematch::recompute {
@@ -19,7 +20,7 @@ namespace rematch::recompute {
 protocol::RecomputeSpec resolve(const protocol::RecomputeSpec& asked);
 
 // The key under which checkpoints of whole layers are counted.
-inline constexpr const char* kFullRecompute = "full";
+using protocol::kFullRecompute;
 
 // Consecutive layers of one model chunk. A checkpointed group keeps its first layer's input only.
 struct LayerGroup {

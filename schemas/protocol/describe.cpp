@@ -94,30 +94,20 @@ void settle_preset(const FamilyDescription& family, PresetDescription& preset) {
   }
 }
 
-template <typename T>
-const T& field_of(const FamilyDescription& family, const FieldMap& fields, const std::string& name, const char* wanted) {
-  const auto found = fields.find(name);
-  if (found != fields.end() && std::holds_alternative<T>(found->second)) return std::get<T>(found->second);
-  throw DocumentError("model.fields." + name + ": wanted " + wanted + " for family " + family.name + ", found " +
-                      (found == fields.end() ? "no such field" : field_type_name(found->second)));
-}
-
-std::int64_t regions_in_layers(const FamilyDescription& family, const FieldMap& fields, const LabelSites& sites) {
-  const auto num_layers = field_of<std::int64_t>(family, fields, "num_layers", "an integer");
-  const auto& kinds = field_of<std::vector<std::int64_t>>(family, fields, family.layer_kind_field, "a list of integers");
-  const auto num_kinds = static_cast<std::int64_t>(family.layer_kinds.size());
-  std::int64_t num_regions = 0;
-  for (std::int64_t layer = 0; layer < num_layers; ++layer) {
-    const std::int64_t kind = layer < static_cast<std::int64_t>(kinds.size()) ? kinds[static_cast<std::size_t>(layer)] : -1;
-    if (kind < 0 || kind >= num_kinds) {
-      throw DocumentError("model.fields." + family.layer_kind_field + "[" + std::to_string(layer) + "]: wanted 0 to " +
-                          std::to_string(num_kinds - 1) + " for each of " + std::to_string(num_layers) + " layers, found " +
-                          (kind == -1 ? "a list of " + std::to_string(kinds.size()) : std::to_string(kind)));
-    }
-    const auto row = sites.per_layer.find(family.layer_kinds[static_cast<std::size_t>(kind)]);
-    if (row != sites.per_layer.end()) num_regions += row->second;
-  }
-  return num_regions;
+// The layer kind field, where there is one, is of a type that can name layer_kinds.
+void settle_layer_kinds(const FamilyDescription& family) {
+  const std::string path = "describe.families." + family.name + ".";
+  const auto& kinds = family.layer_kinds;
+  if (kinds.empty()) throw DocumentError(path + "layer_kinds: wanted one kind of layer or more, found none");
+  if (family.layer_kind_field.empty()) return;
+  const auto is_it = [&family](const FieldDescription& field) { return field.name == family.layer_kind_field; };
+  const auto field = std::find_if(family.fields.begin(), family.fields.end(), is_it);
+  const std::string found = field == family.fields.end() ? "no such field" : field->type;
+  if (found != "integers" && found != "string")
+    throw DocumentError(path + "layer_kind_field: wanted an integers or a string field, found " + found + " of " + family.layer_kind_field);
+  const auto is_long = [](const std::string& kind) { return kind.size() != 1; };
+  if (found == "string" && std::any_of(kinds.begin(), kinds.end(), is_long))
+    throw DocumentError(path + "layer_kinds: wanted names of one character, which " + family.layer_kind_field + " is made of");
 }
 
 }  // namespace
@@ -126,17 +116,12 @@ json to_json(const Describe& describe) { return json_document(describe); }
 
 Describe parse_describe(const json& document) {
   Describe describe = read_document<Describe>(document, "describe", UnknownKeys::kTolerate);
-  for (FamilyDescription& family : describe.families) settle_defaults(family);
+  for (FamilyDescription& family : describe.families) {
+    settle_defaults(family);
+    settle_layer_kinds(family);
+  }
   for (PresetDescription& preset : describe.presets) settle_preset(family_of(describe, preset), preset);
   return describe;
-}
-
-std::int64_t count_sites(const FamilyDescription& family, const FieldMap& fields, const std::string& label) {
-  const auto is_named = [&label](const LabelSites& sites) { return sites.label == label; };
-  const auto sites = std::find_if(family.labels.begin(), family.labels.end(), is_named);
-  if (sites == family.labels.end()) return 0;
-  if (sites->requires_field && field_of<std::int64_t>(family, fields, *sites->requires_field, "an integer") <= 0) return 0;
-  return regions_in_layers(family, fields, *sites);
 }
 
 }  // namespace rematch::protocol

@@ -28,7 +28,7 @@ struct FieldDescription {
 struct LabelSites {
   std::string label;
   std::map<std::string, std::int64_t> per_layer;  // layer kind -> regions in one such layer
-  std::optional<std::string> requires_field;      // no region unless this integer field is > 0
+  std::optional<std::string> requires_field;      // no region unless this integer field is > 0; null counts as 0
   std::string no_site_reason;                     // why a model may have none: "no dense layer", ...
 };
 
@@ -41,8 +41,10 @@ struct PresetDescription {
 struct FamilyDescription {
   std::string name;
   std::vector<FieldDescription> fields;
-  std::string layer_kind_field;          // an `integers` field with one entry a layer; its entry indexes layer_kinds
-  std::vector<std::string> layer_kinds;  // e.g. {"dense", "moe"}
+  // Which field says of what kind each layer is: an `integers` field with one index of layer_kinds a layer, or a `string` field with one
+  // name of layer_kinds, of one character each, a layer. Empty: every layer is of kind layer_kinds[0].
+  std::string layer_kind_field;
+  std::vector<std::string> layer_kinds;  // {"dense", "moe"}; {"M", "E", "*", "-"}
   std::vector<LabelSites> labels;
 };
 
@@ -62,8 +64,19 @@ struct Describe {
 nlohmann::json to_json(const Describe& describe);
 Describe parse_describe(const nlohmann::json& document);  // throws DocumentError
 
-// Regions that `label` has in a model of this family with these resolved fields. The layer kind list may be longer than num_layers; the
-// first num_layers entries count. 0 when the label has no row.
+// The kind of each of the num_layers layers of a model with these resolved fields; a longer list or string is cut. Otherwise `problem` says
+// what was wanted of the layer kind field and what was found.
+struct LayerKinds {
+  std::vector<std::string> of_layer;
+  std::string problem;  // empty: none
+};
+LayerKinds layer_kinds(const FamilyDescription& family, const FieldMap& fields);
+
+// Regions that `label` has in a model of this family with these resolved fields; 0 when the label has no row. Throws DocumentError where
+// layer_kinds has a problem.
 std::int64_t count_sites(const FamilyDescription& family, const FieldMap& fields, const std::string& label);
+
+// null when the family has no row for the label.
+const LabelSites* find_sites(const FamilyDescription& family, const std::string& label);
 
 }  // namespace rematch::protocol

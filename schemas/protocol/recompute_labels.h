@@ -1,4 +1,5 @@
 // Lookups over recompute_labels.def, THE table of recompute labels by Megatron Core revision.
+// A revision may have any spelling that resolve_revision takes; one that it does not know has no labels.
 #pragma once
 
 #include <optional>
@@ -7,6 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "schemas/protocol/core_revisions.h"
+
 namespace rematch::protocol {
 
 enum class Mechanism { kCheckpoint, kOutputDiscarding };
@@ -14,17 +17,13 @@ enum class Mechanism { kCheckpoint, kOutputDiscarding };
 struct LabelRow {
   std::string_view label;
   Mechanism mechanism;
-  std::string_view core_revision;
+  CoreRevisions core_revisions;
   std::string_view discards;
 };
 
 std::span<const LabelRow> label_rows();
-std::vector<std::string> known_core_revisions();
 std::vector<std::string> labels_of_revision(std::string_view core_revision);
 std::optional<LabelRow> find_label(std::string_view label, std::string_view core_revision);
 std::string_view to_string(Mechanism mechanism);
-
-// "[]" for the empty set, else the labels joined by '+', in the order given.
-std::string arm_name(const std::vector<std::string>& labels);
 
 }  // namespace rematch::protocol

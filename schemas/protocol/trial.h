@@ -76,7 +76,7 @@ struct Trial {
   std::string trial_id;  // 16 hex digits
   std::string group_id;  // 16 hex digits
   std::string study;     // name of the study
-  std::string arm;       // "[]", "moe_act", "layernorm+moe_act", ...
+  std::string arm;       // "[]", "layernorm+moe_act", "full:uniform:1", ...
   bool is_control = false;
   std::int64_t block = 0;        // 0-based round
   std::int64_t slot = 0;         // 0-based position within the block

@@ -15,6 +15,7 @@ ELSEWHERE = ("sweep",)  # YAML: tests/orchestrator/spec/sweep_schema_test.py
 
 # Wrong in a way that a schema cannot say; the reading code refuses them.
 BEYOND_SCHEMA = {
+    "describe/invalid-layer-kind-field.json": "a layer kind field that holds one integer",
     "trial/invalid-layout.json": "degrees that do not divide the world",
     "trial/invalid-batch-does-not-divide.json": "a batch that the ranks cannot share",
 }

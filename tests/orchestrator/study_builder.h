@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "orchestrator/base/rows.h"
-#include "schemas/protocol/recompute_labels.h"
+#include "schemas/protocol/recompute_arm.h"
 #include "tests/support/make_trial.h"
 
 namespace rematch::tests {
@@ -80,7 +80,7 @@ inline protocol::StepRecord make_step(const RunShape& shape, const protocol::Rec
   record.end_reserved_bytes = 600 * kMegabyte;
   record.forward_end_allocated_bytes = shape.forward_peak_bytes + extra - 100 * kMegabyte;
   record.tokens_received = {64 + step, 64 - step};
-  for (const std::string& label : recompute.recompute_modules.value_or(std::vector<std::string>{})) record.replays[label] = 3;
+  for (const std::string& key : protocol::counted_keys(recompute)) record.replays[key] = 3;
   return record;
 }
 
@@ -107,7 +107,7 @@ inline base::RankRows make_rank(const protocol::Trial& trial, const RunShape& sh
   model.num_parameters_total = 1'800'000;
   model.flops_per_step = 4e9;
   model.phases = {{protocol::Phase::kBuild, {2'000'000, 300 * kMegabyte, 320 * kMegabyte}}};
-  for (const std::string& label : trial.recompute.recompute_modules.value_or(std::vector<std::string>{})) model.sites[label] = 3;
+  for (const std::string& key : protocol::counted_keys(trial.recompute)) model.sites[key] = 3;
   model.sites_available = {{"core_attn", 4}, {"moe", 3}, {"moe_act", 3}};
   rows.model = model;
   rows.stages = ledger_up_to(protocol::Stage::kDone);
@@ -136,11 +136,14 @@ class StudyBuilder {
 
   // Two trials of the control a block, one of a candidate.
   base::ArmRow& add_arm(const std::vector<std::string>& labels) {
+    return add_setting({.recompute_granularity = "selective", .recompute_modules = labels, .core_revision = "24bad8e6"});
+  }
+  base::ArmRow& add_setting(const protocol::RecomputeSpec& recompute) {
     base::ArmRow arm;
-    arm.arm = protocol::arm_name(labels);
+    arm.arm = protocol::arm_name(recompute);
     arm.group_id = hex_id(0xbb);
-    arm.is_control = labels.empty();
-    arm.recompute = {"selective", labels, std::nullopt, std::nullopt, "24bad8e6"};
+    arm.is_control = protocol::counted_keys(recompute).empty();
+    arm.recompute = recompute;
     study_.plan.arms.push_back(arm);
     for (std::int64_t block = 0; block < study_.plan.num_blocks; ++block)
       for (std::int64_t repeat = 0; repeat < (arm.is_control ? 2 : 1); ++repeat) add_trial(arm, block);

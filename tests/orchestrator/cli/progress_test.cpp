@@ -59,6 +59,14 @@ TEST_F(ProgressPrinterTest, RewritesOneLineOnATerminalAndCutsItToTheWidth) {
   EXPECT_EQ(err_.str(), "\r\x1b[2K3/14 [], block 0, slot 0: step 4 of 8, ");
 }
 
+TEST_F(ProgressPrinterTest, FitsStepAndPeakOfAnArmOfFullRecomputeIntoALine) {
+  trial_.arm = "full:uniform:1";
+  ProgressPrinter printer(err_, Terminal{true, false, 80}, Chatter::kNormal);
+  printer.trial_progressed(place_, {4, 123'400'000, 130.0});
+  EXPECT_NE(err_.str().find("3/14 full:uniform:1, block 0, slot 0: step 4 of 8, hot rank's peak 123.4 MB"), std::string::npos)
+      << err_.str();
+}
+
 TEST_F(ProgressPrinterTest, SaysNothingButRemarksWhenQuiet) {
   ProgressPrinter printer(err_, Terminal{true, false, 80}, Chatter::kQuiet);
   printer.trial_started(place_);

@@ -87,6 +87,21 @@ TEST_F(Run, CarriesTheSweepOutAndPrintsItsTable) {
   EXPECT_EQ(err_.find("\x1b["), std::string::npos) << "escape codes outside of a terminal";
 }
 
+TEST_F(Run, CarriesArmsOfFullRecomputeOutToTheirTable) {
+  const int code = run("", {"run", sweep().string(), "--set", "recompute.labels=moe_act", "--set", "recompute.full=uniform:3,block:1"});
+  EXPECT_EQ(code, 0) << err_;
+  EXPECT_EQ(files("done.json").size(), 5U) << "the control twice, each other arm once";
+  for (const char* row : {"| full:uniform:3 | pass    | 1/1  |", "| full:block:1   | pass    | 1/1  |"})
+    EXPECT_NE(out_.find(row), std::string::npos) << out_;
+  EXPECT_NE(err_.find(" full:uniform:3, block 0, slot "), std::string::npos) << err_;
+  EXPECT_EQ(run("", {"show", "full:uniform:3"}), 0) << err_;
+  EXPECT_NE(out_.find("recompute_granularity=full recompute_modules=unset recompute_method=uniform recompute_num_layers=3"),
+            std::string::npos)
+      << out_;
+  EXPECT_NE(out_.find("| full           |                    4 |       4 |                128 |"), std::string::npos)
+      << "two groups on two ranks, two micro-batches, 16 steps: " << out_;
+}
+
 TEST_F(Run, StartsNothingTheSecondTimeAndExitsTheSame) {
   const std::string failing = R"({"rules":[{"arm":"moe","rank":1,"do":"exit","code":70,"stage":"steady"}]})";
   EXPECT_EQ(run(failing), 4) << err_;

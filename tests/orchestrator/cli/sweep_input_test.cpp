@@ -22,7 +22,7 @@ class LoadSweep : public testing::Test {
   std::variant<SweepInput, Exit> load(const std::string& path, const std::vector<std::string>& set_options = {}) {
     GlobalOptions options;
     options.trainer = REMATCH_BIN_DIR "/fake_trainer";
-    return load_sweep(path, set_options, options, {out_, err_});
+    return load_sweep({path, set_options}, options, {out_, err_});
   }
   SweepInput loaded(const std::vector<std::string>& set_options = {}) {
     auto result = load(kFirstSweep, set_options);
@@ -60,7 +60,7 @@ TEST_F(LoadSweep, PrintsEveryProblemWithItsPlaceAndStartsNothing) {
   EXPECT_EQ(exit_of(load(path)), Exit::kSweepInvalid);
   EXPECT_NE(err_.str().find(path + ":4:1: paralel: "), std::string::npos) << err_.str();
   EXPECT_NE(err_.str().find(path + ":7:1: recompute.control: no control"), std::string::npos);
-  EXPECT_NE(err_.str().find(path + ":7:22: recompute.labels: 'moe_atc'"), std::string::npos);
+  EXPECT_NE(err_.str().find(path + ":7:22: recompute.labels: L1: 'moe_atc'"), std::string::npos);
   EXPECT_NE(err_.str().find("3 problems; nothing was started"), std::string::npos);
   EXPECT_EQ(out_.str(), "");
 }
@@ -78,7 +78,7 @@ TEST_F(LoadSweep, RefusesASetOptionWithoutAValue) {
 TEST_F(LoadSweep, WithoutATrainerIsAnEnvironmentError) {
   GlobalOptions options;
   options.trainer = folder_.path() / "no-trainer";
-  EXPECT_EQ(exit_of(load_sweep(kFirstSweep, {}, options, {out_, err_})), Exit::kEnvironment);
+  EXPECT_EQ(exit_of(load_sweep({kFirstSweep, {}}, options, {out_, err_})), Exit::kEnvironment);
   EXPECT_NE(err_.str().find("no-trainer"), std::string::npos) << err_.str();
 }
 
@@ -96,11 +96,20 @@ TEST_F(LoadSweep, TakesOptionsOverTheEnvironmentOverTheFile) {
 TEST_F(LoadSweep, GivesAPlanWhoseTextShowsArmsOrderAndCost) {
   const std::string text = plan_text(loaded({"model.moe_layer_freq=1,1,1,1", "recompute.labels=mlp,moe_act"}));
   EXPECT_NE(text.find("[]                 planned   -                      control\n"), std::string::npos) << text;
-  EXPECT_NE(text.find("mlp                inactive  mlp=0                  mlp: the model has no dense layer\n"), std::string::npos)
+  EXPECT_NE(text.find("mlp                inactive  mlp=0                  L8: mlp: the model has no dense layer\n"), std::string::npos)
       << text;
   EXPECT_NE(text.find("layernorm+moe_act  planned   layernorm=8 moe_act=4  -\n"), std::string::npos) << text;
   EXPECT_NE(text.find("\n  block 1  "), std::string::npos) << text;
   EXPECT_NE(text.find("cost: 10 trials of 2 ranks, each ended after 2min: at most 0.667 rank-hours\n"), std::string::npos) << text;
+}
+
+TEST_F(LoadSweep, ShowsArmsOfFullRecomputeAndSaysWhatHasNoEffect) {
+  const std::string text =
+      plan_text(loaded({"recompute.labels=[]", "recompute.sets=[]",
+                        "recompute.full=[{recompute_method: uniform, recompute_num_layers: 3, recompute_modules: [moe]}, block:9]"}));
+  EXPECT_NE(text.find("full:uniform:3  planned  full=2  -\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("full:block:9    invalid  full=4  R2: ours: "), std::string::npos) << text;
+  EXPECT_NE(err_.str().find("arm full:uniform:3: G9: labels have no effect under full recompute"), std::string::npos) << err_.str();
 }
 
 TEST_F(LoadSweep, GivesAPlanWhoseJsonHoldsTheStudyAndTheCost) {

@@ -20,32 +20,60 @@ void PrintTo(const Case& row, std::ostream* stream) { *stream << row.name; }
 
 void select(protocol::Trial& trial, std::vector<std::string> labels) { trial.recompute.recompute_modules = std::move(labels); }
 
+void full(protocol::Trial& trial, std::optional<std::string> method, std::optional<std::int64_t> num_layers) {
+  trial.recompute = {.recompute_granularity = "full",
+                     .recompute_method = std::move(method),
+                     .recompute_num_layers = num_layers,
+                     .core_revision = "24bad8e6"};
+}
+
+void distribute(protocol::Trial& trial, std::int64_t num_ranks) {
+  trial.recompute.distribute_saved_activations = true;
+  trial.parallel.tensor_model_parallel_size = num_ranks;
+}
+
+void add_gdn(protocol::FamilyDescription& family) {
+  for (const char* label : {"gdn", "gdn_norm_out"}) family.labels.push_back({label, {{"moe", 1}}, {}, ""});
+}
+
+void revision(protocol::Trial& trial, const char* core_revision) { trial.recompute.core_revision = core_revision; }
+
 // The family of the settings has one dense and three MoE layers with multi-latent attention and shared experts.
 const std::vector<Case> kCases = {
     {"empty_control", [](auto&, auto&) {}, {}},
     {"plain_label", [](auto& t, auto&) { select(t, {"moe_act"}); }, {}},
-    {"full_without_method",
-     [](auto& t, auto&) {
-       t.recompute = {"full", {}, {}, 1, "24bad8e6"};
-     },
-     {"G3"}},
-    {"full_without_count",
-     [](auto& t, auto&) {
-       t.recompute = {"full", {}, "block", {}, "24bad8e6"};
-     },
-     {"G4"}},
-    {"full_complete",
-     [](auto& t, auto&) {
-       t.recompute = {"full", {}, "block", 1, "24bad8e6"};
-     },
-     {}},
+    {"full_without_method", [](auto& t, auto&) { full(t, {}, 1); }, {"G3"}},
+    {"full_without_count", [](auto& t, auto&) { full(t, "block", {}); }, {"G4"}},
+    {"full_complete", [](auto& t, auto&) { full(t, "block", 4); }, {}},
+    {"full_with_labels", [](auto& t, auto&) { full(t, "uniform", 1), select(t, {"moe_atc"}); }, {"G9"}},
+    {"full_with_an_empty_list", [](auto& t, auto&) { full(t, "uniform", 1), select(t, {}); }, {}},
+    {"full_of_more_layers_than_there_are", [](auto& t, auto&) { full(t, "block", 5); }, {"R2"}},
+    {"full_of_no_layer", [](auto& t, auto&) { full(t, "uniform", 0); }, {"R2"}},
+    {"full_with_offloading", [](auto& t, auto&) { full(t, "uniform", 1), t.features.cpu_offloading = true; }, {"O2"}},
+    {"full_distributed", [](auto& t, auto&) { full(t, "uniform", 1), distribute(t, 2); }, {}},
+    {"full_distributed_over_one_rank", [](auto& t, auto&) { full(t, "uniform", 1), distribute(t, 1); }, {"G8"}},
+    {"full_distributed_without_method", [](auto& t, auto&) { full(t, {}, 1), distribute(t, 2); }, {"G3", "G8"}},
+    {"selective_distributed", [](auto& t, auto&) { distribute(t, 2); }, {"G8"}},
+    {"selective_with_method", [](auto& t, auto&) { t.recompute.recompute_method = "block"; }, {"G6"}},
     {"selective_with_count", [](auto& t, auto&) { t.recompute.recompute_num_layers = 1; }, {"G5"}},
     {"unknown_label", [](auto& t, auto&) { select(t, {"mhc"}); }, {"L1", "L8"}},
     {"labels_under_null_granularity_are_inert", [](auto& t, auto&) { select(t, {"mhc"}), t.recompute.recompute_granularity.reset(); }, {}},
     {"moe_act_without_grouped_gemm", [](auto& t, auto&) { select(t, {"moe_act"}), t.model.fields["moe_grouped_gemm"] = false; }, {"L2"}},
-    {"moe_act_in_a_family_without_experts", [](auto& t, auto& f) { select(t, {"moe_act"}), drop_label(f, "moe_act"); }, {"L2", "L8"}},
+    {"moe_act_without_the_flag", [](auto& t, auto&) { select(t, {"moe_act"}), t.model.fields.erase("moe_grouped_gemm"); }, {"L2"}},
+    {"moe_act_with_the_flag_and_no_experts", [](auto& t, auto& f) { select(t, {"moe_act"}), drop_label(f, "moe_act"); }, {"L8"}},
     {"mla_up_proj_without_mla", [](auto& t, auto& f) { select(t, {"mla_up_proj"}), drop_label(f, "mla_up_proj"); }, {"L3", "L8"}},
     {"gdn_norm_out_without_gdn", [](auto& t, auto&) { select(t, {"gdn_norm_out"}); }, {"L4", "L8"}},
+    {"gdn_norm_out_in_a_revision_that_has_none", [](auto& t, auto&) { select(t, {"gdn_norm_out"}), revision(t, "0.16.1"); }, {"L1", "L8"}},
+    {"gdn_beside_gdn_norm_out",
+     [](auto& t, auto& f) {
+       select(t, {"gdn", "gdn_norm_out"}), add_gdn(f), revision(t, "dev");
+     },
+     {"L9", "R1"}},
+    {"label_without_a_unit",
+     [](auto& t, auto&) {
+       select(t, {"moe", "mhc"}), revision(t, "d98e8a64");
+     },
+     {"L8", "R1"}},
     {"core_attn", [](auto& t, auto&) { select(t, {"core_attn"}); }, {"L5"}},
     {"shared_experts_overlapped",
      [](auto& t, auto&) { select(t, {"shared_experts"}), t.features.moe_shared_expert_overlap = true; },
@@ -70,7 +98,7 @@ TEST_P(ASetting, MeetsTheseRulesAndNoOther) {
   auto family = sample_family();
   GetParam().change(trial, family);
   std::vector<std::string> found;
-  for (const auto& violation : violations(trial, family)) {
+  for (const auto& violation : violations({trial, family, sample_trainer()})) {
     found.push_back(violation.id);
     EXPECT_FALSE(violation.reason.empty());
   }
@@ -85,19 +113,115 @@ TEST(Rules, EachHaveACaseThatMeetsThem) {
   for (const auto& rule : rules()) EXPECT_TRUE(met.contains(std::string(rule.id))) << rule.id;
 }
 
-TEST(Rules, OfAnotherCoreRevisionDoNotApply) {
+std::vector<std::string> ids_of(const protocol::Trial& trial) {
+  std::vector<std::string> ids;
+  for (const auto& violation : violations({trial, sample_family(), sample_trainer()})) ids.push_back(violation.id);
+  return ids;
+}
+
+TEST(Rules, ApplyByRevisionInAnySpelling) {
   auto trial = sample_setting();
-  trial.features.cpu_offloading = true;
-  trial.recompute.core_revision = "24bad8e677d22625d86ef2a54c9506b6e4992c93";
-  EXPECT_EQ(violations(trial, sample_family()).size(), 1u);
-  trial.recompute.core_revision = "d98e8a64";
-  EXPECT_TRUE(violations(trial, sample_family()).empty());
+  select(trial, {"mla_up_proj"});
+  trial.recompute.recompute_num_layers = 1;
+  for (const char* core_revision : {"0.16.1", "24bad8e677d22625d86ef2a54c9506b6e4992c93", "main", "d48bd6b"}) {
+    revision(trial, core_revision);
+    EXPECT_EQ(ids_of(trial), std::vector<std::string>{"G5"}) << core_revision;
+  }
+  revision(trial, "abcdef0");
+  EXPECT_EQ(ids_of(trial), std::vector<std::string>{}) << "nothing is known of it";
 }
 
 TEST(Rules, ThatMegatronRaisesRefuseAndTheOthersOnlyWarn) {
   for (const auto& rule : rules()) {
-    const bool warns = rule.id == "L5" || rule.id == "L7" || rule.id == "L8";
+    const bool warns = rule.id == "L5" || rule.id == "L7" || rule.id == "L8" || rule.id == "G9";
     EXPECT_EQ(rule.effect == Effect::kRefuse, !warns) << rule.id;
+    EXPECT_EQ(rule.origin == Origin::kOurs, rule.id.front() == 'R') << rule.id;
+  }
+}
+
+std::string told(const protocol::Trial& trial, const protocol::FamilyDescription& family, const std::string& id) {
+  for (const auto& violation : violations({trial, family, sample_trainer()}))
+    if (violation.id == id) return to_string(violation);
+  return "rule " + id + " does not hold";
+}
+
+void expect_told(const std::string& told, const std::vector<std::string>& words) {
+  for (const auto& word : words) EXPECT_NE(told.find(word), std::string::npos) << word << "\nin: " << told;
+}
+
+TEST(ARule, NamesTheLabelsThatTheRevisionKnows) {
+  auto trial = sample_setting();
+  select(trial, {"moe", "gdn_norm_out"});
+  revision(trial, "0.16.1");
+  expect_told(told(trial, sample_family(), "L1"),
+              {"(gdn_norm_out; 0.16.1 knows core_attn, mla_up_proj, layernorm, moe_act, mlp, moe, shared_experts)"});
+}
+
+TEST(ARule, OfOursSaysSoAndNamesTheLabelsThatHaveAUnit) {
+  auto trial = sample_setting();
+  select(trial, {"gdp_qkv", "mhc"});
+  revision(trial, "main");
+  expect_told(told(trial, sample_family(), "R1"),
+              {"R1: ours: ", "(gdp_qkv, mhc; labels that have one: core_attn, mla_up_proj, layernorm, ", "gdn_norm_out)"});
+  full(trial, "block", 5);
+  expect_told(told(trial, sample_family(), "R2"), {"R2: ours: ", "(wanted 1 to 4, found 5)"});
+}
+
+TEST(ARule, OfCoreAttnGivesTheReasonOfTheAttentionBackend) {
+  auto trial = sample_setting();
+  select(trial, {"core_attn"});
+  trial.backend.attention = "fused";
+  expect_told(told(trial, sample_family(), "L5"), {"backend.attention is fused: it recomputes"});
+  trial.backend.attention = "unfused";
+  expect_told(told(trial, sample_family(), "L5"), {"backend.attention is unfused: scores and probabilities are there"});
+}
+
+// A label on a model that it does not fit, for every family of the trainer.
+struct Misfit {
+  const char* preset;
+  const char* label;
+  std::vector<std::string> ids;
+  std::vector<std::string> words;  // of the first rule
+};
+
+const std::vector<Misfit> kMisfits = {
+    {"llama3_70b", "layernorm", {"L8"}, {"layernorm: the norms are fused into the projections"}},
+    {"llama3_70b", "moe_act", {"L2", "L8"}, {"moe_grouped_gemm is not true"}},
+    {"llama3_70b", "mla_up_proj", {"L3", "L8"}, {"multi-latent attention"}},
+    {"llama3_70b", "gdn_norm_out", {"L4", "L8"}, {"gated delta net"}},
+    {"llama3_70b", "shared_experts", {"L7"}, {"shared_experts: family dense_gqa has no such boundary"}},
+    {"llama3_70b", "moe", {"L8"}, {"moe: family dense_gqa has no such boundary"}},
+    {"llama3_70b", "core_attn", {"L5"}, {}},
+    {"moonlight_16b", "gdn_norm_out", {"L4", "L8"}, {}},
+    {"nemotron_3_nano", "gdn_norm_out", {"L4", "L8"}, {}},
+    {"nemotron_3_nano", "mla_up_proj", {"L3", "L8"}, {}},
+    {"nemotron_3_nano", "mlp", {"L8"}, {"mlp: the model has no dense MLP layer"}},
+    {"nemotron_3_nano", "moe_act", {}, {}},
+    {"qwen3_next_80b", "mla_up_proj", {"L3", "L8"}, {}},
+    {"qwen3_next_80b", "mlp", {"L8"}, {"mlp: family gdn_moe has no such boundary"}},
+    {"qwen3_next_80b", "gdn_norm_out", {}, {}},
+};
+
+template <typename Named>
+const Named& named(const std::vector<Named>& rows, const std::string& name) {
+  return *std::find_if(rows.begin(), rows.end(), [&](const Named& row) { return row.name == name; });
+}
+
+TEST(Labels, ThatDoNotFitAModelAreRefusedOrIgnoredByARule) {
+  const auto trainer = sample_trainer();
+  for (const Misfit& row : kMisfits) {
+    SCOPED_TRACE(std::string(row.preset) + " " + row.label);
+    const auto& preset = named(trainer.presets, row.preset);
+    const auto& family = named(trainer.families, preset.family);
+    auto trial = sample_setting();
+    trial.model.fields.clear();
+    for (const auto& field : family.fields) trial.model.fields[field.name] = field.default_value;
+    for (const auto& [name, value] : preset.fields) trial.model.fields[name] = value;
+    select(trial, {row.label});
+    std::vector<std::string> found;
+    for (const auto& violation : violations({trial, family, trainer})) found.push_back(violation.id);
+    EXPECT_EQ(found, row.ids);
+    if (!row.words.empty()) expect_told(told(trial, family, row.ids.front()), row.words);
   }
 }
 

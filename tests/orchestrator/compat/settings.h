@@ -2,6 +2,8 @@
 #pragma once
 
 #include <algorithm>
+#include <fstream>
+#include <nlohmann/json.hpp>
 #include <string>
 
 #include "schemas/protocol/describe.h"
@@ -19,6 +21,12 @@ inline protocol::FamilyDescription sample_family() {
   family.labels.push_back({"mlp", {{"dense", 1}}, {}, "no dense layer"});
   family.labels.push_back({"shared_experts", {{"moe", 1}}, "moe_shared_expert_intermediate_size", "no shared expert"});
   return family;
+}
+
+// A trainer with the families of the published example: dense_gqa, mla_moe, hybrid, gdn_moe.
+inline protocol::Describe sample_trainer() {
+  std::ifstream file(REMATCH_SOURCE_DIR "/schemas/examples/describe/valid-families.json");
+  return protocol::parse_describe(nlohmann::json::parse(file));
 }
 
 inline void drop_label(protocol::FamilyDescription& family, const std::string& label) {

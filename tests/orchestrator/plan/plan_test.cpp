@@ -110,7 +110,8 @@ TEST(AnArmWithoutASite, IsInactiveWithTheReasonOfTheModelAndIsNotRun) {
   const auto plan = plan_of(kSampleSweep, kAllMoe);
   const auto& mlp = plan.arms[2];
   EXPECT_EQ(mlp.status, ArmStatus::kInactive);
-  EXPECT_EQ(mlp.reason, "mlp: the model has no dense layer");
+  EXPECT_EQ(mlp.reason, "L8: mlp: the model has no dense layer");
+  EXPECT_EQ(mlp.rule_ids, std::vector<std::string>{"L8"});
   for (const auto& trial : plan.trials) EXPECT_NE(trial.arm, "mlp");
   EXPECT_EQ(plan.trials.size(), 2u * 4u);
 }
@@ -118,9 +119,62 @@ TEST(AnArmWithoutASite, IsInactiveWithTheReasonOfTheModelAndIsNotRun) {
 TEST(AnArmThatARuleRefuses, IsInvalidWithTheRuleAndIsNotRun) {
   const auto plan = plan_of(sample_with("[moe_act, mlp]", "[gdn_norm_out, mlp]"));
   EXPECT_EQ(plan.arms[1].status, ArmStatus::kInvalid);
-  EXPECT_EQ(plan.arms[1].rule_ids, std::vector<std::string>{"L4"});
+  EXPECT_EQ(plan.arms[1].rule_ids, (std::vector<std::string>{"L4", "R1"}));  // the example trainer has no gated delta net at all
   EXPECT_NE(plan.arms[1].reason.find("gated delta net"), std::string::npos);
   for (const auto& trial : plan.trials) EXPECT_NE(trial.arm, "gdn_norm_out");
+}
+
+const std::vector<spec::Override> kOnlyFull = {{"recompute.labels", "[]"}, {"recompute.sets", "[]"}};
+
+base::StudyPlan plan_of_full(const std::string& settings, std::vector<spec::Override> overrides = {}) {
+  overrides.insert(overrides.end(), kOnlyFull.begin(), kOnlyFull.end());
+  overrides.push_back({"recompute.full", settings});
+  return plan_of(kSampleSweep, overrides);
+}
+
+TEST(AnArmOfFullRecompute, ExpectsItsGroupsOfLayers) {
+  const auto plan = plan_of_full("uniform:1,uniform:3,block:2,block:4");
+  ASSERT_EQ(plan.arms.size(), 5u);
+  const std::vector<std::pair<std::string, std::int64_t>> wanted = {
+      {"full:uniform:1", 4}, {"full:uniform:3", 2}, {"full:block:2", 2}, {"full:block:4", 4}};
+  for (std::size_t i = 0; i < wanted.size(); ++i) {
+    EXPECT_EQ(plan.arms[i + 1].arm, wanted[i].first);
+    EXPECT_EQ(plan.arms[i + 1].status, ArmStatus::kPlanned) << plan.arms[i + 1].reason;
+    EXPECT_EQ(plan.arms[i + 1].expected_sites, (protocol::LabelCounts{{"full", wanted[i].second}}));
+  }
+  EXPECT_EQ(plan.trials.size(), 2u * 6u);
+  EXPECT_EQ(base::to_json(base::parse_study_plan(base::to_json(plan))), base::to_json(plan));
+}
+
+TEST(AnArmOfFullRecompute, IsInvalidByTheRuleThatRefusesIt) {
+  const auto plan = plan_of_full("[{recompute_num_layers: 1}, {recompute_method: block}, block:5, uniform:1:distributed, block:1]");
+  const std::vector<std::pair<std::string, std::string>> wanted = {
+      {"full:null:1", "G3"}, {"full:block:null", "G4"}, {"full:block:5", "R2"}, {"full:uniform:1:distributed", "G8"}};
+  for (std::size_t i = 0; i < wanted.size(); ++i) {
+    EXPECT_EQ(plan.arms[i + 1].arm, wanted[i].first);
+    EXPECT_EQ(plan.arms[i + 1].status, ArmStatus::kInvalid);
+    EXPECT_EQ(plan.arms[i + 1].rule_ids, std::vector<std::string>{wanted[i].second});
+  }
+  EXPECT_EQ(plan.arms.back().status, ArmStatus::kPlanned);
+}
+
+TEST(ALabelOfAnotherRevision, ThatNoFamilyHasAUnitForIsRefusedAsOurs) {
+  const auto plan = plan_of(kSampleSweep, {{"recompute.core_revision", "dev"}, {"recompute.labels", "moe,mhc"}});
+  EXPECT_EQ(plan.arms[1].status, ArmStatus::kPlanned);
+  EXPECT_EQ(plan.arms[2].rule_ids, std::vector<std::string>{"R1"});
+  EXPECT_NE(plan.arms[2].reason.find("ours: "), std::string::npos) << plan.arms[2].reason;
+  EXPECT_NE(plan.arms[2].reason.find("labels that have one: core_attn"), std::string::npos) << plan.arms[2].reason;
+}
+
+TEST(ApplicableLabels, LeaveOutWhatARuleRefuses) {
+  const std::string text = sample_with("  labels: [moe_act, mlp]\n  sets: [[layernorm, moe_act]]\n", "  labels: applicable\n");
+  const auto arms_of = [](const base::StudyPlan& plan) {
+    std::vector<std::string> arms;
+    for (const auto& arm : plan.arms) arms.push_back(arm.arm);
+    return arms;
+  };
+  EXPECT_EQ(arms_of(plan_of(text, {{"model.moe_grouped_gemm", "false"}})),
+            (std::vector<std::string>{"[]", "core_attn", "mla_up_proj", "layernorm", "mlp", "moe", "shared_experts"}));
 }
 
 TEST(AControlWithoutGranularity, KeepsANameOfItsOwn) {
@@ -151,7 +205,7 @@ TEST(CheckPlan, RefusesAPlanWithNoCandidateLeftAndSaysWhyEachIsOut) {
   const auto findings = findings_of(sample_with("[moe_act, mlp]\n  sets: [[layernorm, moe_act]]", "[mlp, gdn_norm_out]"), kAllMoe);
   ASSERT_EQ(findings.problems.size(), 1u);
   EXPECT_EQ(findings.problems[0].line, 18);
-  EXPECT_NE(findings.problems[0].message.find("mlp is inactive (mlp: the model has no dense layer)"), std::string::npos);
+  EXPECT_NE(findings.problems[0].message.find("mlp is inactive (L8: mlp: the model has no dense layer)"), std::string::npos);
   EXPECT_NE(findings.problems[0].message.find("gdn_norm_out is invalid (L4"), std::string::npos);
 }
 
@@ -160,8 +214,30 @@ TEST(CheckPlan, WarnsOfCoreAttnAndOfALabelWithoutASite) {
   EXPECT_TRUE(findings.problems.empty());
   ASSERT_EQ(findings.warnings.size(), 2u);
   EXPECT_NE(findings.warnings[0].message.find("L5"), std::string::npos);
+  EXPECT_NE(findings.warnings[0].message.find("backend.attention is fused"), std::string::npos);
   EXPECT_NE(findings.warnings[1].message.find("L8"), std::string::npos);
+  EXPECT_NE(findings.warnings[1].message.find("(mlp: the model has no dense layer); the arm is inactive"), std::string::npos);
   EXPECT_EQ(findings.warnings[1].column, 23);
+}
+
+TEST(CheckPlan, SaysThatLabelsHaveNoEffectUnderFull) {
+  const auto findings = findings_of(
+      sample_with("  labels:", "  full: [{recompute_method: block, recompute_num_layers: 1, recompute_modules: [moe]}]\n  labels:"));
+  EXPECT_TRUE(findings.problems.empty());
+  ASSERT_EQ(findings.warnings.size(), 1u);
+  EXPECT_EQ(findings.warnings[0].line, 18);
+  EXPECT_NE(findings.warnings[0].message.find("arm full:block:1: G9: labels have no effect"), std::string::npos)
+      << findings.warnings[0].message;
+  EXPECT_NE(findings.warnings[0].message.find("(recompute_modules: moe)"), std::string::npos);
+}
+
+// A warning stands at its own arm's place, whatever `applicable` left out before it.
+TEST(CheckPlan, PlacesWarningsByTheirArm) {
+  const std::string text = sample_with("[moe_act, mlp]", "applicable", sample_with("[[layernorm, moe_act]]", "[[core_attn, moe]]"));
+  const auto findings = findings_of(text, {{"model.moe_grouped_gemm", "false"}});
+  ASSERT_EQ(findings.warnings.size(), 2u);
+  EXPECT_EQ(findings.warnings[0].line, 18);
+  EXPECT_EQ(findings.warnings[1].line, 19);
 }
 
 }  // namespace

@@ -9,9 +9,15 @@ namespace rematch::rules {
 namespace {
 
 protocol::RecomputeSpec selective(const std::vector<std::string>& labels) {
-  return {"selective", labels, std::nullopt, std::nullopt, "24bad8e6"};
+  return {.recompute_granularity = "selective", .recompute_modules = labels};
 }
-protocol::RecomputeSpec full(const std::string& method) { return {"full", std::nullopt, method, 1, "24bad8e6"}; }
+protocol::RecomputeSpec full(const std::string& method, std::int64_t num_layers) {
+  return {.recompute_granularity = "full", .recompute_method = method, .recompute_num_layers = num_layers};
+}
+protocol::RecomputeSpec distributed(protocol::RecomputeSpec recompute) {
+  recompute.distribute_saved_activations = true;
+  return recompute;
+}
 
 TEST(Narrowness, OrdersSettingsByTheirWidestLabelThenTheNextThenTheirNumber) {
   const std::vector<protocol::RecomputeSpec> narrow_to_wide = {
@@ -27,8 +33,12 @@ TEST(Narrowness, OrdersSettingsByTheirWidestLabelThenTheNextThenTheirNumber) {
       selective({"moe"}),
       selective({"moe", "layernorm"}),
       selective({"mhc"}),  // a label of another revision: nothing is known of it
-      full("block"),
-      full("uniform"),
+      full("block", 1),
+      full("block", 2),
+      distributed(full("block", 2)),
+      full("block", 200),
+      full("uniform", 1),
+      full("uniform", 4),
   };
   for (std::size_t i = 1; i < narrow_to_wide.size(); ++i) EXPECT_LT(width_of(narrow_to_wide[i - 1]), width_of(narrow_to_wide[i])) << i;
 }

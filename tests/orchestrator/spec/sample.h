@@ -12,8 +12,9 @@
 
 namespace rematch::spec {
 
-inline protocol::Describe example_trainer() {
-  std::ifstream file(REMATCH_SOURCE_DIR "/schemas/examples/describe/valid.json");
+// "valid" has one family, mla_moe; "valid-families" also dense_gqa, hybrid and gdn_moe.
+inline protocol::Describe example_trainer(const std::string& name = "valid") {
+  std::ifstream file(REMATCH_SOURCE_DIR "/schemas/examples/describe/" + name + ".json");
   return protocol::parse_describe(nlohmann::json::parse(file));
 }
 
@@ -49,6 +50,15 @@ inline std::string sample_with(const std::string& piece, const std::string& repl
 
 inline ParsedSweep parse_sample(const std::string& text, const std::vector<Override>& overrides = {}) {
   return parse_sweep(text, "s.yaml", example_trainer(), overrides);
+}
+
+// The sample on a preset of the trainer with four families, as the preset is.
+inline const std::string kOwnModel = "  preset: moonlight_16b\n  num_layers: 4\n  hidden_size: 256\n";
+inline ParsedSweep parse_preset(const std::string& preset, const std::string& labels, const std::vector<Override>& overrides = {}) {
+  std::string text = sample_with(kOwnModel, "  preset: " + preset + "\n");
+  text = sample_with("  labels: [moe_act, mlp]\n  sets: [[layernorm, moe_act]]\n", "  labels: " + labels + "\n", text);
+  text = sample_with("  expert_model_parallel_size: 2\n", "", text);
+  return parse_sweep(text, "s.yaml", example_trainer("valid-families"), overrides);
 }
 
 inline std::string all_problems(const ParsedSweep& parsed) {

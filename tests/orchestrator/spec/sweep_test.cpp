@@ -7,6 +7,12 @@
 namespace rematch::spec {
 namespace {
 
+std::vector<std::string> arms_of(const ParsedSweep& parsed) {
+  std::vector<std::string> arms;
+  for (const auto& candidate : parsed.spec.candidates) arms.push_back(candidate.arm);
+  return arms;
+}
+
 TEST(ParseSweep, ReadsEverySectionOfAValidSweep) {
   const ParsedSweep parsed = parse_sample(kSampleSweep);
   ASSERT_EQ(all_problems(parsed), "");
@@ -21,7 +27,8 @@ TEST(ParseSweep, ReadsEverySectionOfAValidSweep) {
   EXPECT_EQ(spec.control.recompute_granularity, "selective");
   EXPECT_EQ(spec.control.recompute_modules, std::vector<std::string>{});
   ASSERT_EQ(spec.candidates.size(), 3u);
-  EXPECT_EQ(spec.candidates[2].labels, (std::vector<std::string>{"layernorm", "moe_act"}));
+  EXPECT_EQ(spec.candidates[2].arm, "layernorm+moe_act");
+  EXPECT_EQ(spec.candidates[2].recompute.recompute_modules, (std::vector<std::string>{"layernorm", "moe_act"}));
 }
 
 TEST(ParseSweep, FillsKeysThatAreNotWrittenWithTheirDefaults) {
@@ -56,9 +63,7 @@ TEST(ParseSweep, AppliesOptionsOverTheFileWhateverTheirSection) {
   EXPECT_EQ(parsed.spec.common.training.seed, 7);
   EXPECT_EQ(std::get<std::int64_t>(parsed.spec.common.model.fields.at("num_layers")), 2);
   EXPECT_EQ(parsed.spec.common.timeout_ms, 120'000);
-  ASSERT_EQ(parsed.spec.candidates.size(), 4u);
-  EXPECT_EQ(parsed.spec.candidates[0].labels, std::vector<std::string>{"moe"});
-  EXPECT_EQ(parsed.spec.candidates[3].labels, (std::vector<std::string>{"mla_up_proj", "mlp"}));
+  EXPECT_EQ(arms_of(parsed), (std::vector<std::string>{"moe", "core_attn", "layernorm+moe_act", "mla_up_proj+mlp"}));
 }
 
 TEST(ParseSweep, NamesTheOptionWhoseValueIsWrong) {
@@ -88,10 +93,92 @@ TEST(ParseSweep, MakesEveryApplicableLabelACandidate) {
       parse_sample(sample_with("  labels: [moe_act, mlp]\n  sets: [[layernorm, moe_act]]\n", "  labels: applicable\n"),
                    {{"model.moe_layer_freq", "1,1,1,1"}});
   ASSERT_EQ(all_problems(parsed), "");
-  std::vector<std::string> labels;
-  for (const auto& candidate : parsed.spec.candidates) labels.push_back(candidate.labels.front());
   // mlp has no dense layer to sit in, gdn_norm_out no gated delta net.
-  EXPECT_EQ(labels, (std::vector<std::string>{"core_attn", "mla_up_proj", "layernorm", "moe_act", "moe", "shared_experts"}));
+  EXPECT_EQ(arms_of(parsed), (std::vector<std::string>{"core_attn", "mla_up_proj", "layernorm", "moe_act", "moe", "shared_experts"}));
+}
+
+const std::string kFull =
+    "  full:\n    - {recompute_method: uniform, recompute_num_layers: 1}\n    - {recompute_method: block, recompute_num_layers: 2}\n";
+
+TEST(ParseSweep, MakesEachFullSettingAnArm) {
+  const ParsedSweep parsed = parse_sample(sample_with("  labels:", kFull + "  labels:"));
+  ASSERT_EQ(all_problems(parsed), "");
+  EXPECT_EQ(arms_of(parsed), (std::vector<std::string>{"moe_act", "mlp", "layernorm+moe_act", "full:uniform:1", "full:block:2"}));
+  const Candidate& block = parsed.spec.candidates.back();
+  EXPECT_EQ(block.recompute.recompute_granularity, "full");
+  EXPECT_EQ(block.recompute.recompute_modules, std::nullopt);
+  EXPECT_EQ(block.recompute.recompute_method, "block");
+  EXPECT_EQ(block.recompute.recompute_num_layers, 2);
+  EXPECT_EQ(block.recompute.core_revision, "24bad8e6");
+  EXPECT_EQ(block.place.line, 20);
+}
+
+TEST(ParseSweep, KeepsLabelsThatAFullSettingNamesInVain) {
+  const std::string full = "  full: [{recompute_method: block, recompute_num_layers: 1, recompute_modules: [any, name]}]\n";
+  const ParsedSweep parsed = parse_sample(sample_with("  labels:", full + "  labels:"));
+  ASSERT_EQ(all_problems(parsed), "");
+  EXPECT_EQ(parsed.spec.candidates.back().recompute.recompute_modules, (std::vector<std::string>{"any", "name"}));
+}
+
+TEST(ParseSweep, TakesFullSettingsFromAnOption) {
+  const auto arms_with = [](const std::string& value) {
+    const ParsedSweep parsed =
+        parse_sample(kSampleSweep, {{"recompute.labels", "[]"}, {"recompute.sets", "[]"}, {"recompute.full", value}});
+    return all_problems(parsed).empty() ? arms_of(parsed) : std::vector<std::string>{all_problems(parsed)};
+  };
+  using Arms = std::vector<std::string>;
+  EXPECT_EQ(arms_with("uniform:1,block:2"), (Arms{"full:uniform:1", "full:block:2"}));
+  EXPECT_EQ(arms_with("[full:block:3, uniform:1:distributed]"), (Arms{"full:block:3", "full:uniform:1:distributed"}));
+  EXPECT_EQ(arms_with("[{recompute_method: block, recompute_num_layers: 1}]"), Arms{"full:block:1"});
+}
+
+TEST(ParseSweep, TellsARevisionByTheTablesSpelling) {
+  for (const auto& [written, resolved] : std::vector<std::pair<std::string, std::string>>{
+           {"24bad8e677d22625d86ef2a54c9506b6e4992c93", "24bad8e6"}, {"0.16.1", "0.16.1"}, {"main", "d98e8a64"}, {"dev", "d48bd6be"}}) {
+    const ParsedSweep parsed = parse_sample(kSampleSweep, {{"recompute.core_revision", written}});
+    EXPECT_EQ(all_problems(parsed), "");
+    EXPECT_EQ(parsed.spec.common.recompute.core_revision, resolved);
+    EXPECT_EQ(parsed.spec.control.core_revision, resolved);
+    EXPECT_EQ(parsed.spec.candidates.front().recompute.core_revision, resolved);
+  }
+}
+
+TEST(ParseSweep, TakesEveryAttentionBackendOfTheTrainer) {
+  const ParsedSweep parsed = parse_sample(sample_with("attention: fused", "attention: unfused"));
+  EXPECT_EQ(all_problems(parsed), "");
+  EXPECT_EQ(parsed.spec.common.backend.attention, "unfused");
+}
+
+TEST(ParseSweep, FillsModelFieldsOfEveryTypeWithTheirDefaults) {
+  const ParsedSweep dense = parse_preset("llama3_70b", "[mlp]");
+  ASSERT_EQ(all_problems(dense), "");
+  const auto& fields = dense.spec.common.model.fields;
+  EXPECT_EQ(fields.at("qk_layernorm"), protocol::FieldValue(false));
+  EXPECT_EQ(fields.at("activation"), protocol::FieldValue(std::string("swiglu")));
+  EXPECT_EQ(fields.at("rotary_base"), protocol::FieldValue(500000.0));
+  EXPECT_EQ(fields.at("kv_channels"), protocol::FieldValue{}) << "nullable, and its default is null";
+  EXPECT_EQ(parse_preset("qwen3_next_80b", "[moe]").spec.common.model.fields.at("moe_grouped_gemm"), protocol::FieldValue(true));
+}
+
+TEST(ParseSweep, LaysNullOverANullableFieldThatHasADefault) {
+  const ParsedSweep parsed = parse_preset("nemotron_3_nano", "[moe]", {{"model.moe_shared_expert_intermediate_size", "null"}});
+  ASSERT_EQ(all_problems(parsed), "");
+  EXPECT_EQ(parsed.spec.common.model.fields.at("moe_shared_expert_intermediate_size"), protocol::FieldValue{});
+}
+
+TEST(ParseSweep, FindsTheApplicableLabelsOfEveryFamily) {
+  using Arms = std::vector<std::string>;
+  EXPECT_EQ(arms_of(parse_preset("llama3_70b", "applicable")), (Arms{"core_attn", "mlp"}));
+  EXPECT_EQ(arms_of(parse_preset("nemotron_3_nano", "applicable")), (Arms{"core_attn", "layernorm", "moe_act", "moe", "shared_experts"}));
+  EXPECT_EQ(arms_of(parse_preset("qwen3_next_80b", "applicable")),
+            (Arms{"core_attn", "layernorm", "moe_act", "moe", "shared_experts", "gdn_norm_out"}));
+}
+
+TEST(ParseSweep, RefusesALayerPatternThatDoesNotFitTheLayers) {
+  const ParsedSweep parsed = parse_preset("nemotron_3_nano", "[moe]", {{"model.num_layers", "53"}});
+  EXPECT_NE(all_problems(parsed).find("hybrid_layer_pattern[52]: wanted one character (M, E, *, -) for each of the 53 layers"),
+            std::string::npos)
+      << all_problems(parsed);
 }
 
 TEST(ParseSweep, TakesJsonToo) {

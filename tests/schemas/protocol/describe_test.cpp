@@ -12,7 +12,9 @@ namespace {
 
 using nlohmann::json;
 
-json example() { return json::parse(read_whole_file(REMATCH_SOURCE_DIR "/schemas/examples/describe/valid.json").value()); }
+json example(const std::string& name = "valid") {
+  return json::parse(read_whole_file(REMATCH_SOURCE_DIR "/schemas/examples/describe/" + name + ".json").value());
+}
 
 struct Moonlight {
   Describe describe = parse_describe(example());
@@ -50,6 +52,18 @@ TEST(Describe, TakesNullOnlyWhereTheFieldMayBeNull) {
   expect_refused([&] { parse_describe(document); }, {"fields.hidden_size", "found null"});
 }
 
+TEST(Describe, RefusesALayerKindFieldThatCannotNameTheKinds) {
+  json document = example();
+  document["families"][0]["layer_kind_field"] = "hidden_size";
+  expect_refused([&] { parse_describe(document); }, {"mla_moe.layer_kind_field", "found integer of hidden_size"});
+  document["families"][0]["layer_kind_field"] = "pattern";
+  expect_refused([&] { parse_describe(document); }, {"mla_moe.layer_kind_field", "no such field of pattern"});
+  document["families"][0]["layer_kind_field"] = "moe_router_score_function";
+  expect_refused([&] { parse_describe(document); }, {"mla_moe.layer_kinds", "one character"});
+  document["families"][0]["layer_kinds"] = json::array();
+  expect_refused([&] { parse_describe(document); }, {"mla_moe.layer_kinds", "found none"});
+}
+
 TEST(CountSites, CountsTheRegionsOfEachLayerKind) {
   const Moonlight moonlight;
   const std::map<std::string, std::int64_t> wanted = {{"core_attn", 27}, {"mla_up_proj", 27}, {"layernorm", 53},      {"moe_act", 26},
@@ -70,10 +84,73 @@ TEST(CountSites, FindsNoneWhereTheRequiredFieldIsZero) {
   EXPECT_EQ(count_sites(moonlight.family, moonlight.fields, "shared_experts"), 0);
 }
 
+TEST(CountSites, FindsNoneWhereTheRequiredFieldIsNull) {
+  Moonlight moonlight;
+  moonlight.fields["moe_shared_expert_intermediate_size"] = FieldValue{};
+  EXPECT_EQ(count_sites(moonlight.family, moonlight.fields, "shared_experts"), 0);
+}
+
+struct FamilyCase {
+  const char* preset;
+  std::map<std::string, std::int64_t> sites;
+};
+
+TEST(CountSites, ReadsTheLayerKindsOfEveryFamily) {
+  const Describe describe = parse_describe(example("valid-families"));
+  const std::vector<FamilyCase> cases = {
+      {"llama3_70b", {{"core_attn", 80}, {"mlp", 80}, {"layernorm", 0}, {"moe", 0}}},
+      {"moonlight_16b", {{"core_attn", 27}, {"layernorm", 53}, {"mlp", 1}}},
+      {"nemotron_3_nano", {{"core_attn", 6}, {"moe_act", 23}, {"layernorm", 23}, {"shared_experts", 23}, {"mlp", 0}}},
+      {"qwen3_next_80b", {{"core_attn", 12}, {"gdn_norm_out", 36}, {"layernorm", 48}, {"moe", 48}}},
+  };
+  for (const FamilyCase& row : cases) {
+    const auto preset = std::find_if(describe.presets.begin(), describe.presets.end(), [&](const auto& p) { return p.name == row.preset; });
+    ASSERT_NE(preset, describe.presets.end()) << row.preset;
+    const auto family =
+        std::find_if(describe.families.begin(), describe.families.end(), [&](const auto& f) { return f.name == preset->family; });
+    for (const auto& [label, num_sites] : row.sites)
+      EXPECT_EQ(count_sites(*family, preset->fields, label), num_sites) << row.preset << " " << label;
+  }
+}
+
+struct Hybrid {
+  FamilyDescription family{.name = "hybrid",
+                           .layer_kind_field = "pattern",
+                           .layer_kinds = {"M", "E", "*", "-"},
+                           .labels = {{.label = "core_attn", .per_layer = {{"*", 1}}}}};
+  FieldMap fields = {{"num_layers", std::int64_t{4}}, {"pattern", std::string("M*-*E*")}};
+};
+
+TEST(LayerKinds, OfAStringAreItsCharactersCutToTheLayersThereAre) {
+  const Hybrid hybrid;
+  EXPECT_EQ(layer_kinds(hybrid.family, hybrid.fields).of_layer, (std::vector<std::string>{"M", "*", "-", "*"}));
+  EXPECT_EQ(count_sites(hybrid.family, hybrid.fields, "core_attn"), 2);
+}
+
+TEST(LayerKinds, OfAFamilyWithoutAFieldForThemAreAllTheFirst) {
+  const FamilyDescription family{.name = "dense", .layer_kinds = {"dense"}};
+  EXPECT_EQ(layer_kinds(family, {{"num_layers", std::int64_t{2}}}).of_layer, (std::vector<std::string>{"dense", "dense"}));
+}
+
+TEST(LayerKinds, RefuseAStringThatIsTooShortOrNamesNoKind) {
+  Hybrid hybrid;
+  hybrid.fields["num_layers"] = std::int64_t{7};
+  expect_refused([&] { count_sites(hybrid.family, hybrid.fields, "core_attn"); },
+                 {"model.fields.pattern[6]", "one character (M, E, *, -)", "7 layers", "a string of 6"});
+  hybrid.fields["pattern"] = std::string("M*x****");
+  expect_refused([&] { count_sites(hybrid.family, hybrid.fields, "core_attn"); }, {"model.fields.pattern[2]", "found 'x'"});
+  hybrid.fields["pattern"] = FieldValue{};
+  expect_refused([&] { count_sites(hybrid.family, hybrid.fields, "core_attn"); },
+                 {"pattern: wanted a list of integers or a string, found null"});
+  hybrid.fields.erase("num_layers");
+  expect_refused([&] { count_sites(hybrid.family, hybrid.fields, "core_attn"); }, {"num_layers", "no such field"});
+}
+
 TEST(CountSites, RefusesALayerListThatIsTooShortOrNamesNoKind) {
   Moonlight moonlight;
   moonlight.fields["num_layers"] = std::int64_t{28};
-  expect_refused([&] { count_sites(moonlight.family, moonlight.fields, "moe"); }, {"moe_layer_freq[27]", "28 layers", "a list of 27"});
+  expect_refused([&] { count_sites(moonlight.family, moonlight.fields, "moe"); },
+                 {"model.fields.moe_layer_freq[27]", "28 layers", "a list of 27"});
   moonlight.fields["num_layers"] = std::int64_t{2};
   moonlight.fields["moe_layer_freq"] = std::vector<std::int64_t>{0, 2};
   expect_refused([&] { count_sites(moonlight.family, moonlight.fields, "moe"); }, {"moe_layer_freq[1]", "0 to 1", "found 2"});

@@ -12,6 +12,7 @@
 
 #include "probes/host/clock.h"
 #include "probes/host/host_identity.h"
+#include "schemas/protocol/recompute_arm.h"
 #include "schemas/protocol/recompute_labels.h"
 #include "schemas/protocol/trial_paths.h"
 #include "tests/support/fake_trainer/misdeeds.h"
@@ -45,13 +46,15 @@ FakeRank::FakeRank(const std::filesystem::path& attempt_folder, Trial trial, std
       rank_(rank),
       behaviour_(std::move(behaviour)),
       writer_(AttemptPaths{attempt_folder}.rank_record(rank)) {
-  const std::vector<std::string> active = trial_.recompute.recompute_modules.value_or(std::vector<std::string>{});
   for (const FamilyDescription& family : describe.families) {
     if (family.name != trial_.model.family) continue;
     for (const std::string& label : labels_of_revision(trial_.recompute.core_revision))
       sites_available_[label] = count_sites(family, trial_.model.fields, label);
+    const auto num_layers = static_cast<std::int64_t>(layer_kinds(family, trial_.model.fields).of_layer.size());
+    if (trial_.recompute.recompute_granularity == "full")
+      sites_available_[kFullRecompute] = num_checkpointed_groups(trial_.recompute, num_layers);
   }
-  for (const std::string& label : active) sites_[label] = sites_available_[label];
+  for (const std::string& key : counted_keys(trial_.recompute)) sites_[key] = sites_available_[key];
 }
 
 int FakeRank::run() {

@@ -30,7 +30,8 @@ class Layer {
         input_norm_region_(context.policy.region("layernorm")),
         attention_(name + ".self_attention", config.attention, context.store, context.policy) {
     if (!is_moe) {
-      dense_.emplace(name, config.hidden_size, config.ffn_hidden_size, config.layernorm_epsilon, context.store, context.policy);
+      const nn::MlpShape mlp{.hidden_size = config.hidden_size, .ffn_hidden_size = config.ffn_hidden_size};
+      dense_.emplace(name, nn::DenseMlpShape{.mlp = mlp, .layernorm_epsilon = config.layernorm_epsilon}, context.store, context.policy);
       return;
     }
     pre_mlp_norm_ = norm_weight(name + ".pre_mlp_layernorm.weight", config, context);

@@ -6,7 +6,6 @@
 #include "runtime/base/scope.h"
 #include "runtime/nn/dispatch.h"
 #include "runtime/nn/grouped_linear.h"
-#include "runtime/nn/swiglu.h"
 
 namespace rematch::nn {
 
@@ -37,11 +36,11 @@ MoeLayer::MoeLayer(const std::string& name, const MoeShape& shape, const mesh::M
                           .kind = ParameterKind::kExpert});
   };
   for (auto expert = first; expert < first + num_local_experts; ++expert) {
-    fc1_.push_back(expert_weight(expert, "linear_fc1", 2 * shape.ffn_hidden_size, shape.hidden_size));
+    fc1_.push_back(expert_weight(expert, "linear_fc1", fc1_width(shape.activation, shape.ffn_hidden_size), shape.hidden_size));
     fc2_.push_back(expert_weight(expert, "linear_fc2", shape.hidden_size, shape.ffn_hidden_size));
   }
   if (shape.shared_ffn_hidden_size > 0) {
-    shared_experts_.emplace(name + ".shared_experts", shape.hidden_size, shape.shared_ffn_hidden_size, store);
+    shared_experts_.emplace(name + ".shared_experts", MlpShape{shape.hidden_size, shape.shared_ffn_hidden_size, shape.activation}, store);
     shared_region_.emplace(policy.region("shared_experts"));
   }
 }
@@ -69,12 +68,14 @@ at::Tensor MoeLayer::routed_experts(const at::Tensor& x_TH) {
   const auto exchange = std::make_shared<const TokenExchange>(routing.experts_TK, shape_.router.num_experts, mesh_.expert());
   tokens_received_ = exchange->num_received();
   const auto& rows = exchange->rows_per_local_expert();
-  const auto activate = [](const recompute::Tensors& in) { return recompute::Tensors{weighted_swiglu(in[0], in[1])}; };
+  const auto activate_rows = [this](const recompute::Tensors& in) {
+    return recompute::Tensors{weighted_activate(in[0], in[1], shape_.activation)};
+  };
 
   at::Tensor y_RH;
   {
     const auto received = dispatch(exchange, x_TH, routing.probs_TK);
-    auto activation = activation_region_.run(activate, {grouped_linear(received.tokens_RH, tensors_of(fc1_), rows), received.probs_R});
+    auto activation = activation_region_.run(activate_rows, {grouped_linear(received.tokens_RH, tensors_of(fc1_), rows), received.probs_R});
     y_RH = grouped_linear(activation.tensors[0], tensors_of(fc2_), rows);
     activation.discard_after(y_RH);
   }

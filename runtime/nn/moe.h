@@ -21,7 +21,8 @@ struct MoeShape {
   std::int64_t hidden_size = 0;
   std::int64_t ffn_hidden_size = 0;         // of one expert
   std::int64_t shared_ffn_hidden_size = 0;  // total width; 0: no shared experts
-  RouterShape router;                       // num_experts of the whole job; a multiple of the expert-parallel size
+  Activation activation = Activation::kSwiglu;
+  RouterShape router;  // num_experts of the whole job; a multiple of the expert-parallel size
 };
 
 class MoeLayer {
@@ -41,7 +42,7 @@ class MoeLayer {
   Parameter* router_weight_;
   std::vector<Parameter*> fc1_;
   std::vector<Parameter*> fc2_;
-  std::optional<GatedMlp> shared_experts_;
+  std::optional<Mlp> shared_experts_;
   recompute::Region moe_region_;
   recompute::Region activation_region_;
   std::optional<recompute::Region> shared_region_;

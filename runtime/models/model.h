@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "runtime/mesh/mesh.h"
-#include "runtime/nn/mla.h"
 #include "runtime/nn/parameter.h"
+#include "runtime/nn/sequence.h"
 #include "runtime/recompute/policy.h"
 #include "schemas/protocol/describe.h"
 #include "schemas/protocol/trial.h"

@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-#include "runtime/nn/mla.h"
+#include "runtime/nn/sequence.h"
 
 namespace rematch::train {
 

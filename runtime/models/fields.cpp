@@ -122,19 +122,13 @@ nn::Activation activation(const FieldReader& field) {
 double attention_dropout(const FieldReader& field) { return dropout_probability(field, "attention_dropout"); }
 
 nn::GqaShape gqa_shape(const FieldReader& field) {
-  const auto heads = field.integer("num_attention_heads"), groups = field.integer("num_query_groups");
-  if (heads % groups != 0)
-    throw base::BadTrial("model.num_query_groups: wanted a divisor of num_attention_heads (" + std::to_string(heads) + "), found " +
-                         std::to_string(groups));
-  const auto channels = field.integer("kv_channels");
-  if (channels % 2 != 0) throw base::BadTrial("model.kv_channels: wanted an even number, found " + std::to_string(channels));
-  const double percent = field.number("rotary_percent");
-  if (percent > 1) throw base::BadTrial("model.rotary_percent: wanted 0 to 1, found " + std::to_string(percent));
+  const bool rotates = field.string("position_embedding_type") == "rope";
   return {.hidden_size = field.integer("hidden_size"),
-          .num_attention_heads = heads,
-          .num_query_groups = groups,
-          .kv_channels = channels,
-          .rotary_percent = field.string("position_embedding_type") == "none" ? 0 : percent,
+          .num_attention_heads = field.integer("num_attention_heads"),
+          .num_query_groups = field.integer("num_query_groups"),
+          .kv_channels = field.integer("kv_channels"),
+          .position_embedding_type = rotates ? nn::PositionEmbedding::kRope : nn::PositionEmbedding::kNone,
+          .rotary_percent = field.number("rotary_percent"),
           .rotary_base = field.number("rotary_base"),
           .qk_layernorm = field.boolean("qk_layernorm"),
           .attention_output_gate = field.boolean("attention_output_gate"),

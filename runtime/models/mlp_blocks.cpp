@@ -5,8 +5,10 @@
 namespace rematch::models {
 
 Block dense_block(const std::string& layer, const DenseShape& shape, const StackShape& stack, const BuildContext& context) {
-  const nn::MlpShape mlp{.hidden_size = stack.norm.hidden_size, .ffn_hidden_size = shape.ffn_hidden_size, .activation = shape.activation};
-  return {std::make_unique<MixerOf<nn::DenseMlp>>(layer, mlp, stack.norm.epsilon, context.store, context.policy), stack.hidden_dropout};
+  const nn::DenseMlpShape mlp{.mlp = {stack.norm.hidden_size, shape.ffn_hidden_size, shape.activation},
+                              .layernorm_epsilon = stack.norm.epsilon,
+                              .gamma = stack.norm.gamma};
+  return {std::make_unique<MixerOf<nn::DenseMlp>>(layer, mlp, context.store, context.policy), stack.hidden_dropout};
 }
 
 Block moe_block(const std::string& layer, const nn::MoeShape& shape, const StackShape& stack, const BuildContext& context) {

@@ -3,7 +3,6 @@
 #include <ATen/ATen.h>
 
 #include "runtime/nn/grouped_linear.h"
-#include "runtime/nn/swiglu.h"
 
 namespace rematch::nn {
 
@@ -17,23 +16,26 @@ std::vector<at::Tensor> tensors_of(const std::vector<Parameter*>& parameters) {
 
 }  // namespace
 
-RoutedExperts::RoutedExperts(const std::string& name, const ExpertsShape& shape, ParameterStore& store, recompute::Policy& policy) {
+RoutedExperts::RoutedExperts(const std::string& name, const ExpertsShape& shape, ParameterStore& store, recompute::Policy& policy)
+    : activation_(shape.activation) {
   const auto weight = [&](std::int64_t expert, const char* unit, std::int64_t outputs, std::int64_t inputs) {
     return store.declare(
         {.name = name + "." + std::to_string(expert) + "." + unit + ".weight", .shape = {outputs, inputs}, .kind = ParameterKind::kExpert});
   };
   for (auto expert = shape.first_expert; expert < shape.first_expert + shape.num_local_experts; ++expert) {
-    fc1_.push_back(weight(expert, "linear_fc1", 2 * shape.ffn_hidden_size, shape.hidden_size));
+    fc1_.push_back(weight(expert, "linear_fc1", fc1_width(shape.activation, shape.ffn_hidden_size), shape.hidden_size));
     fc2_.push_back(weight(expert, "linear_fc2", shape.hidden_size, shape.ffn_hidden_size));
   }
   if (shape.grouped_gemm) activation_region_.emplace(policy.region("moe_act"));
 }
 
 at::Tensor RoutedExperts::forward(const at::Tensor& x_RH, const at::Tensor& probs_R, const std::vector<std::int64_t>& rows) const {
-  const auto activate = [](const recompute::Tensors& in) { return recompute::Tensors{weighted_swiglu(in[0], in[1])}; };
+  const auto act = [activation = activation_](const recompute::Tensors& in) {
+    return recompute::Tensors{weighted_activate(in[0], in[1], activation)};
+  };
   // Not named: FC1's output goes as soon as nobody saved it.
   const auto fc1 = [&] { return recompute::Tensors{grouped_linear(x_RH, tensors_of(fc1_), rows), probs_R}; };
-  auto activation = activation_region_ ? activation_region_->run(activate, fc1()) : recompute::RegionOutput(activate(fc1()));
+  auto activation = activation_region_ ? activation_region_->run(act, fc1()) : recompute::RegionOutput(act(fc1()));
   auto y_RH = grouped_linear(activation.tensors[0], tensors_of(fc2_), rows);
   activation.discard_after(y_RH);
   return y_RH;

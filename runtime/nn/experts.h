@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "runtime/nn/activation.h"
 #include "runtime/nn/parameter.h"
 #include "runtime/recompute/policy.h"
 
@@ -19,6 +20,7 @@ struct ExpertsShape {
   std::int64_t ffn_hidden_size = 0;  // of one expert
   std::int64_t first_expert = 0;     // global index
   std::int64_t num_local_experts = 0;
+  Activation activation = Activation::kSwiglu;
   bool grouped_gemm = true;
 };
 
@@ -29,6 +31,7 @@ class RoutedExperts {
   at::Tensor forward(const at::Tensor& x_RH, const at::Tensor& probs_R, const std::vector<std::int64_t>& rows) const;
 
  private:
+  Activation activation_;
   std::vector<Parameter*> fc1_;
   std::vector<Parameter*> fc2_;
   std::optional<recompute::Region> activation_region_;

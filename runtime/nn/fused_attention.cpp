@@ -5,9 +5,12 @@
 
 #include <algorithm>
 #include <limits>
+#include <optional>
 
+#include "runtime/nn/heads.h"
 #include "runtime/nn/kernel.h"
 #include "runtime/nn/save.h"
+#include "runtime/random/generators.h"
 
 namespace rematch::nn {
 
@@ -15,89 +18,137 @@ namespace {
 
 constexpr std::int64_t kQueryBlock = 128;
 
-// [B, N, S, D] as [B * N, S, D] in fp32
-at::Tensor heads(const at::Tensor& x_BNSD) { return x_BNSD.reshape({-1, x_BNSD.size(2), x_BNSD.size(3)}).to(at::kFloat); }
+// [B, G, S, D] as [B * G, S, D], in the type that is computed in
+at::Tensor key_heads(const at::Tensor& x_BGSD) { return x_BGSD.flatten(0, 1).to(math_type(x_BGSD)); }
 
-// o [T, N * V], sequence-major, as [B * N, S, V] in fp32
-at::Tensor heads_of_output(const at::Tensor& o_TD, const at::Tensor& v_BNSV) {
-  const auto batch = v_BNSV.size(0), num_heads = v_BNSV.size(1), length = v_BNSV.size(2), width = v_BNSV.size(3);
-  return o_TD.view({length, batch, num_heads, width}).permute({1, 2, 0, 3}).reshape({-1, length, width}).to(at::kFloat);
+// [B, N, S, D] as [B * G, R, S, D]: the R = N / G query heads that share a key-value head
+at::Tensor query_heads(const at::Tensor& x_BNSD, std::int64_t num_groups) {
+  return x_BNSD.reshape({x_BNSD.size(0) * num_groups, -1, x_BNSD.size(2), x_BNSD.size(3)}).to(math_type(x_BNSD));
 }
 
 // One block of queries [first, first + count) against the keys that a causal mask lets them see: [0, first + count).
 struct QueryBlock {
   std::int64_t first;
   std::int64_t count;
-  std::int64_t num_keys() const { return first + count; }
-};
 
-at::Tensor block_scores(const at::Tensor& q, const at::Tensor& k, QueryBlock block, double scale) {
-  auto scores = at::bmm(q.narrow(1, block.first, block.count), k.narrow(1, 0, block.num_keys()).transpose(1, 2)).mul_(scale);
-  const auto hidden = at::ones({block.count, block.count}, scores.options()).triu(1).to(at::kBool);
-  scores.narrow(2, block.first, block.count).masked_fill_(hidden, -std::numeric_limits<float>::infinity());
-  return scores;
-}
+  std::int64_t num_keys() const { return first + count; }
+  at::Tensor rows(const at::Tensor& x_ZRSD) const { return x_ZRSD.narrow(2, first, count); }
+  at::Tensor keys(const at::Tensor& x_ZSD) const { return x_ZSD.narrow(1, 0, num_keys()); }
+};
 
 template <typename Body>
 void for_each_query_block(std::int64_t length, const Body& body) {
   for (std::int64_t first = 0; first < length; first += kQueryBlock) body(QueryBlock{first, std::min(kQueryBlock, length - first)});
 }
 
+// [Z, R, m, k] x [Z, k, n] -> [Z, R, m, n]: heads of a group multiply the same matrix, so their rows go in one product.
+at::Tensor group_product(const at::Tensor& a_ZRmk, const at::Tensor& b_Zkn) {
+  return at::bmm(a_ZRmk.flatten(1, 2), b_Zkn).unflatten(1, {a_ZRmk.size(1), a_ZRmk.size(2)});
+}
+
+// [Z, R, m, k]^T x [Z, R, m, n] -> [Z, k, n], summed over the heads of a group.
+at::Tensor sum_over_group(const at::Tensor& a_ZRmk, const at::Tensor& b_ZRmn) {
+  return at::bmm(a_ZRmk.flatten(1, 2).transpose(1, 2), b_ZRmn.flatten(1, 2));
+}
+
+at::Tensor block_scores(const at::Tensor& q, const at::Tensor& k, QueryBlock block, double scale) {
+  auto scores = group_product(block.rows(q), block.keys(k).transpose(1, 2)).mul_(scale);
+  const auto hidden = at::ones({block.count, block.count}, scores.options()).triu(1).to(at::kBool);
+  scores.narrow(3, block.first, block.count).masked_fill_(hidden, -std::numeric_limits<float>::infinity());
+  return scores;
+}
+
+// 0 where a probability is dropped, 1 / (1 - p) where it is kept: the next draw, so blocks come in the same order in forward and backward.
+at::Tensor draw_keep_factors(const at::Tensor& probs, double dropout) {
+  return at::empty(probs.sizes(), probs.options()).bernoulli_(1 - dropout).div_(1 - dropout);
+}
+
+struct AttentionGrads {
+  at::Tensor dq, dk, dv;
+};
+
+// One block's part of the gradients. `row_sums`: of o * do, which with dropout too is the sum over keys of probability times its gradient.
+struct BlockBackward {
+  const at::Tensor &q, &k, &v, &output_grad, &lse, &row_sums;
+  double scale, dropout;
+
+  void add(QueryBlock block, AttentionGrads& grads) const {
+    const auto probs = block_scores(q, k, block, scale).sub_(block.rows(lse)).exp_();
+    auto dprobs = group_product(block.rows(output_grad), block.keys(v).transpose(1, 2));
+    auto used_probs = probs;
+    if (dropout > 0) {
+      const auto factors = draw_keep_factors(probs, dropout);
+      used_probs = probs * factors;
+      dprobs.mul_(factors);
+    }
+    block.keys(grads.dv).add_(sum_over_group(used_probs, block.rows(output_grad)));
+    const auto dscores = dprobs.sub_(block.rows(row_sums)).mul_(probs).mul_(scale);
+    block.rows(grads.dq).copy_(group_product(dscores, block.keys(k)));
+    block.keys(grads.dk).add_(sum_over_group(dscores, block.rows(q)));
+  }
+};
+
 class FusedAttentionFunction : public torch::autograd::Function<FusedAttentionFunction> {
  public:
-  static at::Tensor forward(torch::autograd::AutogradContext* ctx, const at::Tensor& q_BNSE, const at::Tensor& k_BNSE,
-                            const at::Tensor& v_BNSV, double scale) {
-    const auto batch = v_BNSV.size(0), num_heads = v_BNSV.size(1), length = v_BNSV.size(2), width = v_BNSV.size(3);
-    auto o_TD = at::empty({length * batch, num_heads * width}, v_BNSV.options());
-    auto lse_HS = at::empty({batch * num_heads, length}, v_BNSV.options().dtype(at::kFloat));
+  static at::Tensor forward(torch::autograd::AutogradContext* ctx, const at::Tensor& q_BNSE, const at::Tensor& k_BGSE,
+                            const at::Tensor& v_BGSV, double scale, double dropout) {
+    const auto batch = q_BNSE.size(0), num_heads = q_BNSE.size(1), length = q_BNSE.size(2), width = v_BGSV.size(3);
+    auto o_TD = at::empty({length * batch, num_heads * width}, v_BGSV.options());
+    auto lse_BNS1 = at::empty({batch, num_heads, length, 1}, v_BGSV.options().dtype(math_type(v_BGSV)));
+    if (dropout > 0) ctx->saved_data["random_state"] = random::read_generator(q_BNSE.device());
     kernel(o_TD, [&] {
-      const auto q = heads(q_BNSE), k = heads(k_BNSE), v = heads(v_BNSV);
-      auto o = at::empty_like(v);
+      const auto q = query_heads(q_BNSE, k_BGSE.size(1)), k = key_heads(k_BGSE), v = key_heads(v_BGSV);
+      auto lse = lse_BNS1.view({q.size(0), q.size(1), length, 1});
+      auto o = at::empty({q.size(0), q.size(1), length, width}, q.options());
       for_each_query_block(length, [&](QueryBlock block) {
         auto scores = block_scores(q, k, block, scale);
-        const auto lse = at::logsumexp(scores, {2}, /*keepdim=*/true);
-        lse_HS.narrow(1, block.first, block.count).copy_(lse.squeeze(2));
-        o.narrow(1, block.first, block.count).copy_(at::bmm(scores.sub_(lse).exp_(), v.narrow(1, 0, block.num_keys())));
+        block.rows(lse).copy_(at::logsumexp(scores, {3}, /*keepdim=*/true));
+        const auto probs = scores.sub_(block.rows(lse)).exp_();
+        if (dropout > 0) probs.mul_(draw_keep_factors(probs, dropout));
+        block.rows(o).copy_(group_product(probs, block.keys(v)));
       });
-      o_TD.view({length, batch, num_heads, width}).copy_(o.view({batch, num_heads, length, width}).permute({2, 0, 1, 3}));
+      o_TD.view({length, batch, num_heads, width}).copy_(tokens_first(o.view({batch, num_heads, length, width})));
     });
-    save(ctx, "fused_attention", {{"q", q_BNSE}, {"k", k_BNSE}, {"v", v_BNSV}, {"o", o_TD}, {"lse", lse_HS}});
+    save(ctx, "fused_attention", {{"q", q_BNSE}, {"k", k_BGSE}, {"v", v_BGSV}, {"o", o_TD}, {"lse", lse_BNS1}});
     ctx->saved_data["scale"] = scale;
+    ctx->saved_data["dropout"] = dropout;
     return o_TD;
   }
 
   static torch::autograd::variable_list backward(torch::autograd::AutogradContext* ctx, torch::autograd::variable_list grads) {
     const auto saved = ctx->get_saved_variables();
-    auto dq_BNSE = at::empty_like(saved[0]);
-    auto dk_BNSE = at::empty_like(saved[1]);
-    auto dv_BNSV = at::empty_like(saved[2]);
+    const auto &q_BNSE = saved[0], &k_BGSE = saved[1], &v_BGSV = saved[2];
+    auto dq_BNSE = at::empty_like(q_BNSE);
+    auto dk_BGSE = at::empty_like(k_BGSE);
+    auto dv_BGSV = at::empty_like(v_BGSV);
     kernel(dq_BNSE, [&] {
-      const double scale = ctx->saved_data["scale"].toDouble();
-      const auto q = heads(saved[0]), k = heads(saved[1]), v = heads(saved[2]);
-      const auto output_grad = heads_of_output(grads[0], saved[2]);
-      const auto row_sums = (heads_of_output(saved[3], saved[2]) * output_grad).sum(2, /*keepdim=*/true);
-      auto dq = at::empty_like(q), dk = at::zeros_like(k), dv = at::zeros_like(v);
-      for_each_query_block(q.size(1), [&](QueryBlock block) {
-        const auto rows = [&](const at::Tensor& x) { return x.narrow(1, block.first, block.count); };
-        const auto keys = [&](const at::Tensor& x) { return x.narrow(1, 0, block.num_keys()); };
-        const auto probs = block_scores(q, k, block, scale).sub_(rows(saved[4]).unsqueeze(2)).exp_();
-        keys(dv).add_(at::bmm(probs.transpose(1, 2), rows(output_grad)));
-        const auto dscores = at::bmm(rows(output_grad), keys(v).transpose(1, 2)).sub_(rows(row_sums)).mul_(probs).mul_(scale);
-        rows(dq).copy_(at::bmm(dscores, keys(k)));
-        keys(dk).add_(at::bmm(dscores.transpose(1, 2), rows(q)));
-      });
-      dq_BNSE.copy_(dq.view(dq_BNSE.sizes()));
-      dk_BNSE.copy_(dk.view(dk_BNSE.sizes()));
-      dv_BNSV.copy_(dv.view(dv_BNSV.sizes()));
+      const double scale = ctx->saved_data["scale"].toDouble(), dropout = ctx->saved_data["dropout"].toDouble();
+      const auto num_groups = k_BGSE.size(1), length = q_BNSE.size(2);
+      const auto from_output = [&](const at::Tensor& x_TD) {
+        return query_heads(heads_first(x_TD.view({length, q_BNSE.size(0), q_BNSE.size(1), -1})), num_groups);
+      };
+      const auto q = query_heads(q_BNSE, num_groups), k = key_heads(k_BGSE), v = key_heads(v_BGSV);
+      const auto output_grad = from_output(grads[0]);
+      const auto row_sums = (from_output(saved[3]) * output_grad).sum(3, /*keepdim=*/true);
+      const auto lse = saved[4].view({q.size(0), q.size(1), length, 1});
+      std::optional<random::GeneratorScope> same_draws;
+      if (dropout > 0) same_draws.emplace(q_BNSE.device(), ctx->saved_data["random_state"].toTensor());
+      AttentionGrads sums{at::empty_like(q), at::zeros_like(k), at::zeros_like(v)};
+      const BlockBackward one_block{q, k, v, output_grad, lse, row_sums, scale, dropout};
+      for_each_query_block(length, [&](QueryBlock block) { one_block.add(block, sums); });
+      dq_BNSE.copy_(sums.dq.view(dq_BNSE.sizes()));
+      dk_BGSE.copy_(sums.dk.view(dk_BGSE.sizes()));
+      dv_BGSV.copy_(sums.dv.view(dv_BGSV.sizes()));
     });
-    return {dq_BNSE, dk_BNSE, dv_BNSV, at::Tensor()};
+    return {dq_BNSE, dk_BGSE, dv_BGSV, at::Tensor(), at::Tensor()};
   }
 };
 
 }  // namespace
 
-at::Tensor fused_causal_attention(const at::Tensor& q_BNSE, const at::Tensor& k_BNSE, const at::Tensor& v_BNSV, double scale) {
-  return FusedAttentionFunction::apply(q_BNSE, k_BNSE, v_BNSV, scale);
+at::Tensor fused_causal_attention(const at::Tensor& q_BNSE, const at::Tensor& k_BGSE, const at::Tensor& v_BGSV, double scale,
+                                  double dropout) {
+  return FusedAttentionFunction::apply(q_BNSE, k_BGSE, v_BGSV, scale, dropout);
 }
 
 }  // namespace rematch::nn

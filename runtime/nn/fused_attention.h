@@ -1,13 +1,18 @@
 // Causal attention that keeps q, k, v, o and the log-sum-exp, and recomputes scores by blocks of queries in backward (as flash and fused
-// kernels do, whence core_attn's recompute has almost nothing to drop). Runs on every device; head sizes of q/k and v may differ.
-// Shapes: B sequences, N heads, S tokens, E head size of q and k, V head size of v; T = S * B tokens, sequence-major.
+// kernels do, whence core_attn's recompute has almost nothing to drop). Runs on every device; head sizes of q/k and v may differ. Query
+// heads share key-value heads without copies of them. Dropout keeps the generator's state at forward (host memory) in place of a mask, and
+// draws the same mask again in backward.
+// Shapes: B sequences, N heads, G key-value heads (a divisor of N), S tokens, E head size of q and k, V head size of v; T = S * B tokens,
+// sequence-major.
 #pragma once
 
 #include <ATen/core/Tensor.h>
 
 namespace rematch::nn {
 
-// q, k [B, N, S, E], v [B, N, S, V], bf16 -> o [T, N * V]
-at::Tensor fused_causal_attention(const at::Tensor& q_BNSE, const at::Tensor& k_BNSE, const at::Tensor& v_BNSV, double scale);
+// q [B, N, S, E], k [B, G, S, E], v [B, G, S, V], bf16 -> o [T, N * V]. Head n uses key-value head n / (N / G). Dropout of probabilities
+// (0 <= p < 1) draws from the default generator.
+at::Tensor fused_causal_attention(const at::Tensor& q_BNSE, const at::Tensor& k_BGSE, const at::Tensor& v_BGSV, double scale,
+                                  double dropout = 0);
 
 }  // namespace rematch::nn

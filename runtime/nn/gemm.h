@@ -10,4 +10,7 @@ namespace rematch::nn {
 at::Tensor gemm(const at::Tensor& a, const at::Tensor& b);
 void gemm_into(const at::Tensor& result, const at::Tensor& a, const at::Tensor& b);
 
+// factor * [B, N, m, k] x [B, N, k, n] -> [B, N, m, n]: one product a head. Views (transposes of a head) are fine.
+at::Tensor batched_gemm(const at::Tensor& a, const at::Tensor& b, double factor = 1);
+
 }  // namespace rematch::nn

@@ -5,7 +5,6 @@
 #include <cmath>
 
 #include "runtime/base/scope.h"
-#include "runtime/nn/fused_attention.h"
 #include "runtime/nn/linear.h"
 #include "runtime/nn/mla_expand.h"
 #include "runtime/nn/rms_norm.h"
@@ -13,7 +12,13 @@
 namespace rematch::nn {
 
 MultiLatentAttention::MultiLatentAttention(const std::string& name, const MlaShape& shape, ParameterStore& store, recompute::Policy& policy)
-    : shape_(shape), up_proj_region_(policy.region("mla_up_proj")), core_attn_region_(policy.region("core_attn")) {
+    : shape_(shape),
+      core_attention_{.backend = shape.attention_backend,
+                      .scale = 1.0 / std::sqrt(static_cast<double>(shape.qk_head_dim + shape.qk_pos_emb_head_dim)),
+                      .attention_dropout = shape.attention_dropout,
+                      .streams = &policy.random()},
+      up_proj_region_(policy.region("mla_up_proj")),
+      core_attn_region_(policy.region("core_attn")) {
   const auto weight = [&](const char* unit, std::int64_t outputs, std::int64_t inputs) {
     return store.declare({.name = name + "." + unit + ".weight", .shape = {outputs, inputs}});
   };
@@ -44,12 +49,11 @@ recompute::Tensors MultiLatentAttention::up_project(const recompute::Tensors& la
 
 at::Tensor MultiLatentAttention::forward(const at::Tensor& x_TH, SequenceShape sequence) const {
   const base::ModuleScope scope("self_attention");
-  const double scale = 1.0 / std::sqrt(static_cast<double>(shape_.qk_head_dim + shape_.qk_pos_emb_head_dim));
   const auto query_latent = q_down_ ? linear_layer(x_TH, q_down_->tensor) : x_TH;
   auto qkv = up_proj_region_.run([this, sequence](const recompute::Tensors& latents) { return up_project(latents, sequence); },
                                  {query_latent, linear_layer(x_TH, kv_down_->tensor)});
-  const auto attention = [scale](const recompute::Tensors& in) {
-    return recompute::Tensors{fused_causal_attention(in[0], in[1], in[2], scale)};
+  const auto attention = [this](const recompute::Tensors& in) {
+    return recompute::Tensors{core_attention(in[0], in[1], in[2], core_attention_)};
   };
   const auto o_TD = core_attn_region_.run(attention, qkv.tensors).tensors[0];
   qkv.discard_after(o_TD);

@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 
+#include "runtime/nn/core_attention.h"
 #include "runtime/nn/parameter.h"
 #include "runtime/nn/sequence.h"
 #include "runtime/recompute/policy.h"
@@ -26,6 +27,8 @@ struct MlaShape {
   bool qk_layernorm = true;  // norms of the latents, fused into the up projections
   double layernorm_epsilon = 1e-5;
   double rotary_base = 10000;
+  AttentionBackend attention_backend = AttentionBackend::kFused;
+  double attention_dropout = 0;
 };
 
 class MultiLatentAttention {
@@ -38,6 +41,7 @@ class MultiLatentAttention {
   recompute::Tensors up_project(const recompute::Tensors& latents, SequenceShape sequence) const;
 
   MlaShape shape_;
+  CoreAttention core_attention_;
   Parameter* q_down_ = nullptr;  // only with q_lora_rank
   Parameter* q_norm_ = nullptr;
   Parameter* q_up_;

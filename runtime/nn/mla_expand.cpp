@@ -3,13 +3,13 @@
 #include <ATen/ATen.h>
 #include <torch/csrc/autograd/custom_function.h>
 
+#include "runtime/nn/heads.h"
 #include "runtime/nn/kernel.h"
+#include "runtime/nn/rotary.h"
 
 namespace rematch::nn {
 
 namespace {
-
-enum class Turn { kForward, kBack };
 
 struct ExpandShape final : torch::CustomClassHolder {
   ExpandShape(const MlaShape& shape_in, SequenceShape sequence_in) : shape(shape_in), sequence(sequence_in) {}
@@ -24,22 +24,6 @@ struct ExpandShape final : torch::CustomClassHolder {
     return at::empty({sequence.batch, shape.num_attention_heads, sequence.length, width}, like.options());
   }
 };
-
-// Rotates pairs (x[i], x[i + rope / 2]) of the last dim by position * base^(-2i / rope); dim 0 is the position. `kBack` is its transpose.
-at::Tensor rotate(const at::Tensor& x_SBNR, double base, Turn turn) {
-  const auto half = x_SBNR.size(3) / 2;
-  const auto fp32 = x_SBNR.options().dtype(at::kFloat);
-  const auto frequency = at::pow(base, at::arange(half, fp32).mul_(-1.0 / static_cast<double>(half)));
-  const auto angle = at::outer(at::arange(x_SBNR.size(0), fp32), frequency).view({-1, 1, 1, half});
-  const auto cosine = angle.cos();
-  const auto sine = turn == Turn::kForward ? angle.sin() : angle.sin().neg();
-  const auto x = x_SBNR.to(at::kFloat);
-  const auto first = x.narrow(3, 0, half), second = x.narrow(3, half, half);
-  return at::cat({first * cosine - second * sine, second * cosine + first * sine}, 3);
-}
-
-// [S, B, N, D] -> [B, N, S, D], a view
-at::Tensor heads_first(const at::Tensor& x_SBND) { return x_SBND.permute({1, 2, 0, 3}); }
 
 class MlaExpandFunction : public torch::autograd::Function<MlaExpandFunction> {
  public:
@@ -70,13 +54,12 @@ class MlaExpandFunction : public torch::autograd::Function<MlaExpandFunction> {
     auto dkv_TD = at::empty({num_tokens, shape.num_attention_heads * (nope + shape.v_head_dim)}, grads[0].options());
     auto dlatent_TD = at::empty({num_tokens, shape.kv_lora_rank + rope}, grads[0].options());
     kernel(dq_TD, [&] {
-      const auto tokens_first = [](const at::Tensor& x_BNSD) { return x_BNSD.permute({2, 0, 1, 3}); };
       const auto dq_SBND = expand->by_head(dq_TD), dkv_SBND = expand->by_head(dkv_TD);
       dq_SBND.narrow(3, 0, nope).copy_(tokens_first(grads[0].narrow(3, 0, nope)));
       dq_SBND.narrow(3, nope, rope).copy_(rotate(tokens_first(grads[0].narrow(3, nope, rope)), shape.rotary_base, Turn::kBack));
       dkv_SBND.narrow(3, 0, nope).copy_(tokens_first(grads[1].narrow(3, 0, nope)));
       dkv_SBND.narrow(3, nope, shape.v_head_dim).copy_(tokens_first(grads[2]));
-      const auto dkey_SB1R = tokens_first(grads[1].narrow(3, nope, rope)).to(at::kFloat).sum(2, /*keepdim=*/true);
+      const auto dkey_SB1R = tokens_first(grads[1].narrow(3, nope, rope)).to(math_type(grads[1])).sum(2, /*keepdim=*/true);
       dlatent_TD.narrow(1, 0, shape.kv_lora_rank).zero_();
       dlatent_TD.narrow(1, shape.kv_lora_rank, rope).copy_(rotate(dkey_SB1R, shape.rotary_base, Turn::kBack).view({num_tokens, rope}));
     });

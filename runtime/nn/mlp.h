@@ -1,4 +1,4 @@
-// The gated MLP as a dense layer has it (its norm fused in: region `mlp` covers both) and as shared experts have it (no norm of its own).
+// The MLP as a dense layer has it (its norm fused in: region `mlp` covers both) and as shared experts have it (no norm of its own).
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -6,32 +6,46 @@
 #include <cstdint>
 #include <string>
 
+#include "runtime/nn/activation.h"
 #include "runtime/nn/parameter.h"
+#include "runtime/nn/rms_norm.h"
 #include "runtime/recompute/policy.h"
 
 namespace rematch::nn {
 
-class GatedMlp {
+struct MlpShape {
+  std::int64_t hidden_size = 0;
+  std::int64_t ffn_hidden_size = 0;
+  Activation activation = Activation::kSwiglu;
+};
+
+class Mlp {
  public:
-  GatedMlp(const std::string& name, std::int64_t hidden_size, std::int64_t ffn_hidden_size, ParameterStore& store);
+  Mlp(const std::string& name, const MlpShape& shape, ParameterStore& store);
   at::Tensor forward(const at::Tensor& x_TH) const;
 
  private:
+  Activation activation_;
   Parameter* fc1_;
   Parameter* fc2_;
 };
 
+struct DenseMlpShape {
+  MlpShape mlp;
+  double layernorm_epsilon = 1e-5;
+  Gamma gamma = Gamma::kPlain;
+};
+
 class DenseMlp {
  public:
-  DenseMlp(const std::string& name, std::int64_t hidden_size, std::int64_t ffn_hidden_size, double layernorm_epsilon, ParameterStore& store,
-           recompute::Policy& policy);
+  DenseMlp(const std::string& name, const DenseMlpShape& shape, ParameterStore& store, recompute::Policy& policy);
   // x_TH: the residual stream, not normed
   at::Tensor forward(const at::Tensor& x_TH) const;
 
  private:
+  DenseMlpShape shape_;
   Parameter* norm_;
-  GatedMlp mlp_;
-  double layernorm_epsilon_;
+  Mlp mlp_;
   recompute::Region region_;
 };
 

@@ -23,6 +23,7 @@ ExpertsShape local_experts(const MoeShape& shape, const mesh::Mesh& mesh) {
           .ffn_hidden_size = shape.ffn_hidden_size,
           .first_expert = group.rank() * num_local_experts,
           .num_local_experts = num_local_experts,
+          .activation = shape.activation,
           .grouped_gemm = shape.grouped_gemm};
 }
 
@@ -41,7 +42,7 @@ MoeLayer::MoeLayer(const std::string& name, const MoeShape& shape, const mesh::M
       experts_(name + ".experts", local_experts(shape, mesh), store, policy),
       moe_region_(policy.region("moe")) {
   if (shape.shared_ffn_hidden_size == 0) return;
-  shared_experts_.emplace(name + ".shared_experts", shape.hidden_size, shape.shared_ffn_hidden_size, store);
+  shared_experts_.emplace(name + ".shared_experts", MlpShape{shape.hidden_size, shape.shared_ffn_hidden_size, shape.activation}, store);
   if (shape.shared_expert_gate)
     shared_gate_ = store.declare({.name = name + ".shared_experts.gate_weight", .shape = {1, shape.hidden_size}});
   shared_region_.emplace(policy.region("shared_experts"));

@@ -22,6 +22,7 @@ struct MoeShape {
   std::int64_t hidden_size = 0;
   std::int64_t ffn_hidden_size = 0;         // of one expert
   std::int64_t shared_ffn_hidden_size = 0;  // total width; 0: no shared experts
+  Activation activation = Activation::kSwiglu;
   bool shared_expert_gate = false;          // the shared experts' output times sigmoid(x w)
   bool grouped_gemm = true;
   RouterShape router;                      // num_experts of the whole job; a multiple of the expert-parallel size
@@ -52,7 +53,7 @@ class MoeLayer {
   RouterTracker tracker_;
   Parameter* router_weight_;
   RoutedExperts experts_;
-  std::optional<GatedMlp> shared_experts_;
+  std::optional<Mlp> shared_experts_;
   Parameter* shared_gate_ = nullptr;
   recompute::Region moe_region_;
   std::optional<recompute::Region> shared_region_;

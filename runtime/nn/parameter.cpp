@@ -30,9 +30,10 @@ Parameter* ParameterStore::declare(ParameterDeclaration declaration) {
 void initialise(const Parameter& parameter, std::int64_t seed, double std_deviation) {
   kernel(parameter.tensor, [&] {
     at::Tensor tensor = parameter.tensor;
-    if (parameter.declaration.init == Init::kOnes) {
-      tensor.fill_(1);
-      return;
+    switch (parameter.declaration.init) {
+      case Init::kOnes: tensor.fill_(1); return;
+      case Init::kZeros: tensor.zero_(); return;
+      case Init::kNormal: break;
     }
     const auto generator = at::detail::createCPUGenerator(seed_of(parameter.declaration.name, seed));
     tensor.copy_(at::empty(parameter.declaration.shape, at::kFloat).normal_(0, std_deviation, generator));

@@ -10,7 +10,7 @@
 
 namespace rematch::nn {
 
-enum class Init { kNormal, kOnes };
+enum class Init { kNormal, kOnes, kZeros };
 enum class ParameterKind { kDense, kExpert };  // an expert's gradients are reduced over the expert-data-parallel group
 
 struct ParameterDeclaration {

@@ -10,18 +10,25 @@ namespace rematch::nn {
 
 namespace {
 
+at::Tensor scale_of(const at::Tensor& weight_H, Gamma gamma) {
+  const auto scale_H = weight_H.to(math_type(weight_H));
+  return gamma == Gamma::kZeroCentered ? scale_H + 1 : scale_H;
+}
+
 class RmsNormFunction : public torch::autograd::Function<RmsNormFunction> {
  public:
-  static at::Tensor forward(torch::autograd::AutogradContext* ctx, const at::Tensor& x_TD, const at::Tensor& weight_H, double epsilon) {
+  static at::Tensor forward(torch::autograd::AutogradContext* ctx, const at::Tensor& x_TD, const at::Tensor& weight_H, double epsilon,
+                            Gamma gamma) {
     const auto width = weight_H.size(0);
     auto y_TH = at::empty({x_TD.size(0), width}, x_TD.options());
-    auto rstd_T1 = at::empty({x_TD.size(0), 1}, x_TD.options().dtype(at::kFloat));
+    auto rstd_T1 = at::empty({x_TD.size(0), 1}, x_TD.options().dtype(math_type(x_TD)));
     kernel(y_TH, [&] {
-      const auto x_TH = x_TD.narrow(1, 0, width).to(at::kFloat);
+      const auto x_TH = x_TD.narrow(1, 0, width).to(math_type(x_TD));
       rstd_T1.copy_(at::rsqrt(x_TH.square().mean(1, /*keepdim=*/true) + epsilon));
-      y_TH.copy_(x_TH * rstd_T1 * weight_H.to(at::kFloat));
+      y_TH.copy_(x_TH * rstd_T1 * scale_of(weight_H, gamma));
     });
     save(ctx, "rms_norm", {{"x", x_TD}, {"weight", weight_H}, {"rstd", rstd_T1}});
+    ctx->saved_data["gamma"] = static_cast<std::int64_t>(gamma);
     return y_TH;
   }
 
@@ -31,23 +38,24 @@ class RmsNormFunction : public torch::autograd::Function<RmsNormFunction> {
     const auto width = weight_H.size(0);
     auto dx_TD = at::empty_like(x_TD);
     auto dweight_H = at::empty_like(weight_H);
+    const auto gamma = static_cast<Gamma>(ctx->saved_data["gamma"].toInt());
     kernel(dx_TD, [&] {
-      const auto normed_TH = x_TD.narrow(1, 0, width).to(at::kFloat) * rstd_T1;
-      const auto dy_TH = grads[0].to(at::kFloat);
-      const auto dnormed_TH = dy_TH * weight_H.to(at::kFloat);
+      const auto normed_TH = x_TD.narrow(1, 0, width).to(math_type(x_TD)) * rstd_T1;
+      const auto dy_TH = grads[0].to(math_type(x_TD));
+      const auto dnormed_TH = dy_TH * scale_of(weight_H, gamma);
       const auto projection_T1 = (dnormed_TH * normed_TH).mean(1, /*keepdim=*/true);
       dx_TD.narrow(1, 0, width).copy_((dnormed_TH - normed_TH * projection_T1) * rstd_T1);
       if (x_TD.size(1) > width) dx_TD.narrow(1, width, x_TD.size(1) - width).zero_();
       dweight_H.copy_((dy_TH * normed_TH).sum(0));
     });
-    return {dx_TD, dweight_H, at::Tensor()};
+    return {dx_TD, dweight_H, at::Tensor(), at::Tensor()};
   }
 };
 
 }  // namespace
 
-at::Tensor rms_norm(const at::Tensor& x_TD, const at::Tensor& weight_H, double epsilon) {
-  return RmsNormFunction::apply(x_TD, weight_H, epsilon);
+at::Tensor rms_norm(const at::Tensor& x_TD, const at::Tensor& weight_H, double epsilon, Gamma gamma) {
+  return RmsNormFunction::apply(x_TD, weight_H, epsilon, gamma);
 }
 
 }  // namespace rematch::nn

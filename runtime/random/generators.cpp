@@ -37,4 +37,10 @@ void write_generator(at::Device device, const at::Tensor& state) {
   generator.set_state(state);
 }
 
+GeneratorScope::GeneratorScope(at::Device device, const at::Tensor& state) : device_(device), before_(read_generator(device)) {
+  write_generator(device, state);
+}
+
+GeneratorScope::~GeneratorScope() { write_generator(device_, before_); }
+
 }  // namespace rematch::random

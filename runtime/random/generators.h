@@ -12,4 +12,17 @@ at::Tensor read_generator(at::Device device);
 at::Tensor seeded_generator(at::Device device, std::uint64_t seed);
 void write_generator(at::Device device, const at::Tensor& state);
 
+// For its lifetime the device's default generator goes on from `state`; then it is where it was before.
+class GeneratorScope {
+ public:
+  GeneratorScope(at::Device device, const at::Tensor& state);
+  ~GeneratorScope();
+  GeneratorScope(const GeneratorScope&) = delete;
+  GeneratorScope& operator=(const GeneratorScope&) = delete;
+
+ private:
+  at::Device device_;
+  at::Tensor before_;
+};
+
 }  // namespace rematch::random

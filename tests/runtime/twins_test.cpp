@@ -1,76 +1,34 @@
-// Every operation with a backward of our own, against a naive twin in plain autograd and fp64 on the same bf16 inputs.
-// Tolerance: results are rounded to bf16 once or twice (relative 2^-8 each), compared to the largest magnitude of the twin's tensor.
+// Every operation with a backward of our own, against a naive twin (twin.h).
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
-#include <torch/csrc/autograd/autograd.h>
 
 #include <cmath>
-#include <functional>
 #include <string>
 #include <torch/csrc/distributed/c10d/Backend.hpp>
 #include <vector>
 
 #include "runtime/comm/backends.h"
 #include "runtime/comm/communicator.h"
+#include "runtime/nn/activation.h"
 #include "runtime/nn/dispatch.h"
 #include "runtime/nn/embedding.h"
-#include "runtime/nn/fused_attention.h"
 #include "runtime/nn/grouped_linear.h"
 #include "runtime/nn/linear.h"
 #include "runtime/nn/mla_expand.h"
+#include "runtime/nn/mlp.h"
 #include "runtime/nn/rms_norm.h"
 #include "runtime/nn/router.h"
-#include "runtime/nn/swiglu.h"
+#include "tests/runtime/twin.h"
 
 namespace rematch::nn {
 namespace {
-
-using Tensors = std::vector<at::Tensor>;
-using Operation = std::function<Tensors(const Tensors&)>;
-
-constexpr double kTolerance = 1.0 / 64;
-
-at::Tensor random(std::initializer_list<std::int64_t> sizes) { return at::randn(at::IntArrayRef(sizes), at::kFloat).to(at::kBFloat16); }
-
-// Outputs, then the gradients of all inputs for fixed output gradients.
-Tensors evaluate(const Operation& operation, const Tensors& inputs, const Tensors& output_grads, at::ScalarType type) {
-  Tensors leaves;
-  for (const auto& input : inputs) leaves.push_back(input.to(type).clone().requires_grad_());
-  auto results = operation(leaves);
-  Tensors grads;
-  for (std::size_t i = 0; i < results.size(); ++i) grads.push_back(output_grads[i].to(results[i].scalar_type()));
-  torch::autograd::backward(results, grads);
-  for (const auto& leaf : leaves) results.push_back(leaf.grad());
-  return results;
-}
-
-void expect_close(const at::Tensor& ours, const at::Tensor& twin, const std::string& what) {
-  ASSERT_TRUE(ours.defined()) << what;
-  ASSERT_EQ(ours.sizes(), twin.sizes()) << what;
-  const double scale = twin.abs().max().item<double>();
-  EXPECT_GT(scale, 0) << what << " of the twin is all zero: the case shows nothing";
-  EXPECT_LE((ours.to(at::kDouble) - twin).abs().max().item<double>(), kTolerance * scale) << what;
-}
-
-void expect_twins(const Operation& ours, const Operation& twin, const Tensors& inputs) {
-  Tensors output_grads;
-  {
-    Tensors doubles;
-    for (const auto& input : inputs) doubles.push_back(input.to(at::kDouble));
-    for (const auto& output : twin(doubles)) output_grads.push_back(at::randn(output.sizes(), at::kFloat).to(at::kBFloat16));
-  }
-  const auto mine = evaluate(ours, inputs, output_grads, at::kBFloat16);
-  const auto theirs = evaluate(twin, inputs, output_grads, at::kDouble);
-  ASSERT_EQ(mine.size(), theirs.size());
-  for (std::size_t i = 0; i < mine.size(); ++i)
-    expect_close(mine[i], theirs[i],
-                 i < output_grads.size() ? "output " + std::to_string(i) : "gradient of input " + std::to_string(i - output_grads.size()));
-}
 
 at::Tensor naive_swiglu(const at::Tensor& h) {
   const auto halves = h.chunk(2, 1);
   return at::silu(halves[0]) * halves[1];
 }
+
+at::Tensor naive_squared_relu(const at::Tensor& h) { return at::relu(h) * at::relu(h); }
 
 class Twins : public testing::Test {
  protected:
@@ -101,27 +59,48 @@ TEST_F(Twins, RmsNormOverTheFirstColumns) {
   expect_twins([](const Tensors& in) { return Tensors{rms_norm(in[0], in[1], 1e-5)}; }, twin, {random({9, 20}), random({16})});
 }
 
-TEST_F(Twins, Swiglu) {
-  expect_twins([](const Tensors& in) { return Tensors{swiglu(in[0])}; }, [](const Tensors& in) { return Tensors{naive_swiglu(in[0])}; },
-               {random({11, 16})});
+TEST_F(Twins, Activations) {
+  for (const auto& [activation, naive] : {std::pair{Activation::kSwiglu, &naive_swiglu}, {Activation::kSquaredRelu, &naive_squared_relu}}) {
+    const auto ours = [activation = activation](const Tensors& in) { return Tensors{activate(in[0], activation)}; };
+    const auto twin = [naive = naive](const Tensors& in) { return Tensors{naive(in[0])}; };
+    expect_twins(ours, twin, {random({11, 16})});
+    expect_twins_in_fp64(ours, twin, {random({11, 16})});
+  }
 }
 
-TEST_F(Twins, WeightedSwiglu) {
-  expect_twins([](const Tensors& in) { return Tensors{weighted_swiglu(in[0], in[1].to(at::kFloat))}; },
-               [](const Tensors& in) { return Tensors{naive_swiglu(in[0]) * in[1].unsqueeze(1)}; }, {random({11, 16}), random({11})});
+TEST_F(Twins, ActivationsWeightedByARowsProbability) {
+  for (const auto& [activation, naive] : {std::pair{Activation::kSwiglu, &naive_swiglu}, {Activation::kSquaredRelu, &naive_squared_relu}}) {
+    const auto ours = [activation = activation](const Tensors& in) { return Tensors{weighted_activate(in[0], in[1], activation)}; };
+    const auto twin = [naive = naive](const Tensors& in) { return Tensors{naive(in[0]) * in[1].unsqueeze(1)}; };
+    const auto in_fp32 = [&](const Tensors& in) { return ours({in[0], in[1].to(at::kFloat)}); };
+    expect_twins(in_fp32, twin, {random({11, 16}), random({11})});
+    expect_twins_in_fp64(ours, twin, {random({11, 16}), random({11})});
+  }
 }
 
-TEST_F(Twins, FusedCausalAttentionOverSeveralQueryBlocks) {
-  constexpr std::int64_t kLength = 200;  // more than one block, and a short last one
-  const double scale = 0.3;
-  const auto twin = [scale](const Tensors& in) {
-    auto scores = at::matmul(in[0], in[1].transpose(2, 3)) * scale;
-    scores = scores.masked_fill(at::ones({kLength, kLength}, at::kBool).triu(1), -INFINITY);
-    const auto o = at::matmul(scores.softmax(3), in[2]);
-    return Tensors{o.permute({2, 0, 1, 3}).reshape({kLength * 2, -1})};
-  };
-  expect_twins([scale](const Tensors& in) { return Tensors{fused_causal_attention(in[0], in[1], in[2], scale)}; }, twin,
-               {random({2, 3, kLength, 12}), random({2, 3, kLength, 12}), random({2, 3, kLength, 8})});
+TEST_F(Twins, MlpOfEitherActivationWithItsOwnWidthOfFc1) {
+  for (const auto activation : {Activation::kSwiglu, Activation::kSquaredRelu}) {
+    ParameterStore store;
+    const Mlp mlp("mlp", {.hidden_size = 8, .ffn_hidden_size = 12, .activation = activation}, store);
+    const auto width = activation == Activation::kSwiglu ? 24 : 12;
+    EXPECT_EQ(store.all()[0].declaration.shape, (std::vector<std::int64_t>{width, 8}));
+    const auto ours = [&](const Tensors& in) {
+      for (std::size_t i = 0; i < store.all().size(); ++i) store.all()[i].tensor = in[i + 1];
+      return Tensors{mlp.forward(in[0])};
+    };
+    const auto twin = [&](const Tensors& in) {
+      const auto h = at::matmul(in[0], in[1].t());
+      return Tensors{at::matmul(activation == Activation::kSwiglu ? naive_swiglu(h) : naive_squared_relu(h), in[2].t())};
+    };
+    expect_twins_in_fp64(ours, twin, {random({5, 8}), random({width, 8}), random({8, 12})});
+  }
+}
+
+TEST_F(Twins, RmsNormWithAZeroCentredWeight) {
+  const auto ours = [](const Tensors& in) { return Tensors{rms_norm(in[0], in[1], 1e-5, Gamma::kZeroCentered)}; };
+  const auto twin = [](const Tensors& in) { return Tensors{in[0] * at::rsqrt(in[0].square().mean(1, true) + 1e-5) * (in[1] + 1)}; };
+  expect_twins(ours, twin, {random({9, 16}), random({16})});
+  expect_twins_in_fp64(ours, twin, {random({9, 16}), random({16})});
 }
 
 TEST_F(Twins, MlaExpandRotatesAndSharesTheRotaryKey) {

@@ -3,20 +3,16 @@
 #include <ATen/ATen.h>
 
 #include "runtime/nn/dropout.h"
+#include "runtime/nn/norm_weight.h"
 
 namespace rematch::models {
-
-nn::Parameter* declare_norm(const std::string& name, const NormShape& shape, nn::ParameterStore& store) {
-  const auto init = shape.gamma == nn::Gamma::kZeroCentered ? nn::Init::kZeros : nn::Init::kOnes;
-  return store.declare({.name = name + ".weight", .shape = {shape.hidden_size}, .init = init});
-}
 
 Block::Block(std::unique_ptr<Mixer> mixer, double hidden_dropout, const std::string& norm_name, const NormShape& norm,
              const BuildContext& context)
     : mixer_(std::move(mixer)),
       hidden_dropout_(hidden_dropout),
       norm_(norm),
-      norm_weight_(declare_norm(norm_name, norm, context.store)),
+      norm_weight_(nn::declare_norm_weight(context.store, norm_name + ".weight", norm.hidden_size, norm.gamma)),
       norm_region_(context.policy.region("layernorm")) {}
 
 at::Tensor Block::forward(const at::Tensor& x_TH, nn::SequenceShape sequence) {

@@ -50,8 +50,6 @@ struct NormShape {
   nn::Gamma gamma = nn::Gamma::kPlain;
 };
 
-nn::Parameter* declare_norm(const std::string& name, const NormShape& shape, nn::ParameterStore& store);
-
 class Block {
  public:
   Block(std::unique_ptr<Mixer> mixer, double hidden_dropout) : mixer_(std::move(mixer)), hidden_dropout_(hidden_dropout) {}

@@ -52,8 +52,8 @@ nn::GatedDeltaNetShape gdn_shape(const FieldReader& field) {
           .linear_num_value_heads = value_heads,
           .linear_value_head_dim = field.integer("linear_value_head_dim"),
           .linear_conv_kernel_dim = field.integer("linear_conv_kernel_dim"),
-          .layernorm_epsilon = field.number("layernorm_epsilon"),
-          .gamma = norm_shape(field).gamma};
+          .input_norm_gamma = norm_shape(field).gamma,
+          .layernorm_epsilon = field.number("layernorm_epsilon")};
 }
 
 Work gdn_work(const nn::GatedDeltaNetShape& shape) {

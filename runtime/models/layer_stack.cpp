@@ -9,6 +9,7 @@
 #include "runtime/nn/embedding.h"
 #include "runtime/nn/input_shard.h"
 #include "runtime/nn/linear.h"
+#include "runtime/nn/norm_weight.h"
 
 namespace rematch::models {
 
@@ -69,7 +70,7 @@ LayerStack::LayerStack(const StackShape& shape, const LayerMaker& make_layer, co
     if (group.checkpointed)
       groups_.back().region.emplace(context.policy.layer_group(group, context.mesh.tensor().is_alone() ? nullptr : &input_shard_));
   }
-  final_norm_ = declare_norm("final_layernorm", shape.norm, context.store);
+  final_norm_ = nn::declare_norm_weight(context.store, "final_layernorm.weight", shape.norm.hidden_size, shape.norm.gamma);
   head_ = context.store.declare({.name = "output_layer.weight", .shape = table});
 }
 

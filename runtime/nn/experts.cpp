@@ -35,7 +35,7 @@ at::Tensor RoutedExperts::forward(const at::Tensor& x_RH, const at::Tensor& prob
   };
   // Not named: FC1's output goes as soon as nobody saved it.
   const auto fc1 = [&] { return recompute::Tensors{grouped_linear(x_RH, tensors_of(fc1_), rows), probs_R}; };
-  auto activation = activation_region_ ? activation_region_->run(act, fc1()) : recompute::RegionOutput(act(fc1()));
+  auto activation = activation_region_ ? activation_region_->run(act, fc1()) : recompute::RegionOutput::plain(act(fc1()));
   auto y_RH = grouped_linear(activation.tensors[0], tensors_of(fc2_), rows);
   activation.discard_after(y_RH);
   return y_RH;

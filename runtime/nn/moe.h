@@ -23,7 +23,7 @@ struct MoeShape {
   std::int64_t ffn_hidden_size = 0;         // of one expert
   std::int64_t shared_ffn_hidden_size = 0;  // total width; 0: no shared experts
   Activation activation = Activation::kSwiglu;
-  bool shared_expert_gate = false;          // the shared experts' output times sigmoid(x w)
+  bool shared_expert_gate = false;  // the shared experts' output times sigmoid(x w)
   bool grouped_gemm = true;
   RouterShape router;                      // num_experts of the whole job; a multiple of the expert-parallel size
   double input_jitter_epsilon = 0;         // moe_input_jitter_eps; 0: none

@@ -10,6 +10,7 @@
 
 namespace rematch::recompute {
 
+RegionOutput RegionOutput::plain(Tensors tensors) { return {std::move(tensors), {}}; }
 RegionOutput::RegionOutput(Tensors tensors_in, c10::intrusive_ptr<DiscardState> state)
     : tensors(std::move(tensors_in)), state_(std::move(state)) {}
 RegionOutput::~RegionOutput() = default;
@@ -21,17 +22,17 @@ void RegionOutput::discard_after(const at::Tensor& consumer_output) {
 
 RegionOutput Region::run(const RegionFn& fn, const Tensors& inputs) const {
   const base::RegionScope scope(site_.label);
-  if (!at::GradMode::is_enabled()) return RegionOutput(fn(inputs));
+  if (!at::GradMode::is_enabled()) return RegionOutput::plain(fn(inputs));
   switch (site_.mode) {
-    case Mode::kInactive: return RegionOutput(fn(inputs));
-    case Mode::kCheckpoint: return RegionOutput(run_checkpointed(site_, fn, inputs));
+    case Mode::kInactive: return RegionOutput::plain(fn(inputs));
+    case Mode::kCheckpoint: return RegionOutput::plain(run_checkpointed(site_, fn, inputs));
     case Mode::kDiscardOutput: {
       auto state = make_discard_state(site_, fn, inputs);
       auto outputs = run_discardable(state, inputs);
       return RegionOutput(std::move(outputs), std::move(state));
     }
   }
-  return RegionOutput(Tensors{});
+  return RegionOutput::plain({});
 }
 
 }  // namespace rematch::recompute

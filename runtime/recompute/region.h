@@ -24,7 +24,8 @@ class DiscardState;
 // What a region made. `tensors` are used as if no region were there.
 class RegionOutput {
  public:
-  explicit RegionOutput(Tensors tensors_in, c10::intrusive_ptr<DiscardState> state = {});
+  static RegionOutput plain(Tensors tensors);  // of no region
+  RegionOutput(Tensors tensors_in, c10::intrusive_ptr<DiscardState> state);
   ~RegionOutput();
   RegionOutput(RegionOutput&&) noexcept;
   RegionOutput& operator=(RegionOutput&&) = delete;

@@ -4,7 +4,7 @@ import pathlib
 import subprocess
 import unittest
 
-MUTANT = pathlib.Path(os.environ["REMATCH_BIN_DIR"]) / "test_contract_mutant"
+MUTANT = pathlib.Path(os.environ["REMATCH_BIN_DIR"]) / "test_recompute_contract_mutant"
 BITS = "*EveryLabelEqualsTheControlToTheBit*"
 
 

@@ -1,6 +1,7 @@
 // Both attention backends: the maths with and without groups and dropout, what they keep, and which random stream they draw from.
 #include <gtest/gtest.h>
 
+#include <ostream>
 #include <string>
 
 #include "runtime/base/saved_tensors.h"
@@ -21,10 +22,10 @@ struct Case {
   std::int64_t num_groups;
 };
 
-std::string name_of(const testing::TestParamInfo<Case>& info) {
-  return std::string(info.param.backend == AttentionBackend::kFused ? "Fused" : "Unfused") + std::to_string(info.param.num_groups) +
-         "Groups";
+std::string name_of(const Case& one) {
+  return (one.backend == AttentionBackend::kFused ? "Fused" : "Unfused") + std::to_string(one.num_groups) + "Groups";
 }
+void PrintTo(const Case& one, std::ostream* out) { *out << name_of(one); }
 
 class EveryAttention : public testing::TestWithParam<Case> {
  protected:
@@ -115,7 +116,7 @@ TEST_P(EveryAttention, KeepsItsFormulaToTheByte) {
 INSTANTIATE_TEST_SUITE_P(Backends, EveryAttention,
                          testing::Values(Case{AttentionBackend::kFused, kHeads}, Case{AttentionBackend::kFused, 2},
                                          Case{AttentionBackend::kUnfused, kHeads}, Case{AttentionBackend::kUnfused, 2}),
-                         name_of);
+                         [](const testing::TestParamInfo<Case>& one) { return name_of(one.param); });
 
 }  // namespace
 }  // namespace rematch::nn

@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <functional>
+#include <ostream>
 #include <string>
 #include <utility>
 
@@ -28,7 +29,11 @@ GqaShape changed(const std::function<void(GqaShape&)>& change) {
   return shape;
 }
 
-using Form = std::pair<std::string, GqaShape>;
+struct Form {
+  std::string name;
+  GqaShape shape;
+};
+void PrintTo(const Form& form, std::ostream* out) { *out << form.name; }
 
 std::vector<Form> forms() {
   return {{"Plain", kPlain},
@@ -71,7 +76,7 @@ at::Tensor naive_gqa(const Tensors& in, const GqaShape& shape) {
 class EveryForm : public testing::TestWithParam<Form> {};
 
 TEST_P(EveryForm, EqualsThePlainOne) {
-  const auto& shape = GetParam().second;
+  const auto& shape = GetParam().shape;
   at::manual_seed(7);
   recompute::Policy policy(selective({}), at::kCPU);
   ParameterStore store;
@@ -165,7 +170,7 @@ std::int64_t formula(const GqaShape& shape, bool core_attn_recomputed) {
 }
 
 TEST_P(EveryForm, UnderCoreAttnEqualsTheControlToTheBitAndDropsItsBytes) {
-  auto shape = GetParam().second;
+  auto shape = GetParam().shape;
   for (const auto backend : {AttentionBackend::kFused, AttentionBackend::kUnfused}) {
     for (const double dropout : {0.0, 0.1}) {
       SCOPED_TRACE((backend == AttentionBackend::kFused ? "fused, dropout " : "unfused, dropout ") + std::to_string(dropout));
@@ -194,14 +199,14 @@ TEST(GroupedQueryAttention, DropoutChangesTheOutput) {
 }
 
 TEST_P(EveryForm, HoldsTheSameBytesOnMeta) {
-  auto shape = GetParam().second;
+  auto shape = GetParam().shape;
   shape.attention_dropout = 0.1;
   for (const auto& labels : {std::vector<std::string>{}, {"core_attn"}})
     EXPECT_EQ(run<GroupedQueryAttention>(shape, labels, at::kMeta).bytes_held, formula(shape, /*core_attn_recomputed=*/!labels.empty()));
 }
 
 INSTANTIATE_TEST_SUITE_P(GroupedQueryAttention, EveryForm, testing::ValuesIn(forms()),
-                         [](const testing::TestParamInfo<Form>& form) { return form.param.first; });
+                         [](const testing::TestParamInfo<Form>& form) { return form.param.name; });
 
 TEST(MultiLatentAttention, EqualsTheControlToTheBitOnEitherBackendWithDropout) {
   MlaShape shape{

@@ -21,7 +21,7 @@ inline protocol::Trial make_trial(std::int64_t world_size = 2) {
   trial.optimizer.lr = 1e-3;
   trial.parallel.world_size = world_size;
   trial.backend = {"cpu", "fused", std::nullopt};
-  trial.recompute = {"selective", std::vector<std::string>{}, std::nullopt, std::nullopt, "24bad8e6"};
+  trial.recompute = {"selective", std::vector<std::string>{}, std::nullopt, std::nullopt, false, "24bad8e6"};
   trial.measure = {4, 2};
   return trial;
 }

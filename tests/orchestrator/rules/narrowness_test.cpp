@@ -9,9 +9,9 @@ namespace rematch::rules {
 namespace {
 
 protocol::RecomputeSpec selective(const std::vector<std::string>& labels) {
-  return {"selective", labels, std::nullopt, std::nullopt, "24bad8e6"};
+  return {"selective", labels, std::nullopt, std::nullopt, false, "24bad8e6"};
 }
-protocol::RecomputeSpec full(const std::string& method) { return {"full", std::nullopt, method, 1, "24bad8e6"}; }
+protocol::RecomputeSpec full(const std::string& method) { return {"full", std::nullopt, method, 1, false, "24bad8e6"}; }
 
 TEST(Narrowness, OrdersSettingsByTheirWidestLabelThenTheNextThenTheirNumber) {
   const std::vector<protocol::RecomputeSpec> narrow_to_wide = {

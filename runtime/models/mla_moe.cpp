@@ -99,8 +99,10 @@ class MlaMoeModel final : public Model {
     auto x_TH = nn::embed(ids_T, embedding_->tensor);
     for (auto& layer : layers_) x_TH = layer->forward(x_TH, sequence);
     const base::ModuleScope scope("output_layer");
+    x_TH = nn::rms_norm(x_TH, final_norm_->tensor, epsilon_);
+    const base::RoleScope role(protocol::Role::kLogitsAndLoss);
     // No name for the logits: they go as soon as the loss has made their gradient.
-    return nn::cross_entropy(nn::linear_layer(nn::rms_norm(x_TH, final_norm_->tensor, epsilon_), head_->tensor), labels_T);
+    return nn::cross_entropy(nn::linear_layer(x_TH, head_->tensor), labels_T);
   }
 
   std::vector<std::int64_t> tokens_received() const override {

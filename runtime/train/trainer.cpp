@@ -12,6 +12,7 @@
 #include "probes/device/charge.h"
 #include "runtime/base/errors.h"
 #include "runtime/base/log.h"
+#include "runtime/base/scope.h"
 #include "runtime/models/model.h"
 #include "runtime/parallel/distributed_optimizer.h"
 #include "runtime/train/gradient_log.h"
@@ -156,7 +157,9 @@ void TrainingJob::forward_and_backward(std::int64_t step, protocol::StepRecord& 
 }
 
 at::Tensor TrainingJob::forward(const Batch& batch) {
+  const base::RoleScope activations(protocol::Role::kActivations);
   auto loss = model_->loss(batch.ids_T, batch.labels_T, sequence_);
+  const base::RoleScope losses(protocol::Role::kLogitsAndLoss);
   const at::NoGradGuard no_grad;
   loss_sum_ = loss_sum_.defined() ? loss_sum_ + loss.detach() : loss.detach().clone();
   const at::AutoGradMode grad_on(true);

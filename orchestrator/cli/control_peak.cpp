@@ -22,7 +22,7 @@ std::string upper_bound_text(const base::ControlPeak& control, const protocol::R
   constexpr report::ByteUnits kUnits = report::ByteUnits::kGB;
   if (rules::no_label_lowers(control.peak.phase)) return "no label can help";
   const std::string held = report::bytes_text(protocol::total_bytes(control.peak.attribution), kUnits);
-  const std::string bound = "at most " + report::bytes_text(-rules::upper_bound_bytes(control.peak, recompute), kUnits);
+  std::string bound = "at most " + report::bytes_text(-rules::upper_bound_bytes(control.peak, recompute), kUnits);
   switch (control.peak.moment) {
     case base::Moment::kPeak: return bound + " of the control's " + held + " peak";
     case base::Moment::kOutOfMemory: return bound + " of the " + held + " that the control held when it ran out of memory";

@@ -2,6 +2,7 @@
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
+#include "orchestrator/cli/control_peak.h"
 #include "orchestrator/cli/plan_text.h"
 #include "orchestrator/cli/sweep_input.h"
 #include "orchestrator/cli/verb.h"
@@ -25,6 +26,7 @@ class PlanVerb : public Verb {
         "  rematch plan sweeps/first.yaml --set measure.blocks=5 --set 'recompute.sets=layernorm+moe_act;mla_up_proj+mlp'\n"
         "  rematch plan sweeps/first.yaml --set recompute.full=uniform:1,block:2\n"
         "  rematch plan sweeps/first.yaml --origin\n"
+        "Once the workspace has a run of the control, each arm shows how much it can lower the peak at most.\n"
         "Exit: 0 the sweep can run, 2 usage, 3 the sweep is refused, 8 no trainer that can be asked.");
   }
 
@@ -32,11 +34,12 @@ class PlanVerb : public Verb {
     const auto loaded = load_sweep(arguments_, options, streams);
     if (const Exit* exit = std::get_if<Exit>(&loaded)) return *exit;
     const auto& input = std::get<SweepInput>(loaded);
+    const auto control = find_control_peak(input.plan, options, streams);
     if (as_json_) {
-      streams.out << plan_json(input).dump(2) << "\n";
+      streams.out << plan_json(input, control).dump(2) << "\n";
       return Exit::kOk;
     }
-    streams.out << plan_text(input);
+    streams.out << plan_text(input, control);
     if (show_origin_) streams.out << "\norigin of each value\n" << origin_text(input);
     return Exit::kOk;
   }

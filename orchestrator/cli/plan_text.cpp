@@ -6,6 +6,8 @@
 #include <sstream>
 
 #include "orchestrator/base/study_plan.h"
+#include "orchestrator/cli/control_peak.h"
+#include "orchestrator/rules/attribution.h"
 #include "orchestrator/spec/units.h"
 
 namespace rematch::cli {
@@ -35,13 +37,39 @@ std::string sites_text(const base::ArmRow& arm) {
   return text.empty() ? "-" : text;
 }
 
-std::string arms_text(const base::StudyPlan& plan) {
+bool is_bounded(const base::ArmRow& arm) { return !arm.is_control && arm.status == base::ArmStatus::kPlanned; }
+
+std::string arms_text(const base::StudyPlan& plan, const std::optional<base::ControlPeak>& control) {
   std::vector<Row> rows = {{"arm", "status", "sites", "reason"}};
   for (const auto& arm : plan.arms) {
     const std::string reason = arm.is_control ? "control" : arm.reason;
     rows.push_back({arm.arm, std::string(to_string(arm.status)), sites_text(arm), reason.empty() ? "-" : reason});
   }
-  return table(rows);
+  if (!control) return table(rows);
+  rows.front().insert(rows.front().end() - 1, "can lower the peak by");
+  for (std::size_t i = 0; i < plan.arms.size(); ++i)
+    rows[i + 1].insert(rows[i + 1].end() - 1, is_bounded(plan.arms[i]) ? upper_bound_text(*control, plan.arms[i].recompute) : "-");
+  return table(rows) + "upper bounds from " + source_text(*control) + "\n";
+}
+
+nlohmann::json control_json(const base::ControlPeak& control) {
+  const base::AttributedPeak& peak = control.peak;
+  return {{"study", control.study},
+          {"trial_id", control.trial_id},
+          {"rank", peak.rank},
+          {"step", peak.step ? nlohmann::json(*peak.step) : nlohmann::json(nullptr)},
+          {"phase", protocol::to_string(peak.phase)},
+          {"out_of_memory", peak.moment == base::Moment::kOutOfMemory},
+          {"allocated_bytes", protocol::total_bytes(peak.attribution)}};
+}
+
+// null without a control that was measured; else its peak, and of each planned arm the bytes that it can lower it by at most.
+nlohmann::json upper_bounds_json(const base::StudyPlan& plan, const std::optional<base::ControlPeak>& control) {
+  if (!control) return nullptr;
+  nlohmann::json arms = nlohmann::json::object();
+  for (const auto& arm : plan.arms)
+    if (is_bounded(arm)) arms[arm.arm] = rules::upper_bound_bytes(control->peak, arm.recompute);
+  return {{"control", control_json(*control)}, {"upper_bound_bytes", arms}};
 }
 
 std::string order_text(const base::StudyPlan& plan) {
@@ -72,12 +100,12 @@ PlanCost cost_of(const base::StudyPlan& plan) {
   return cost;
 }
 
-std::string plan_text(const SweepInput& input) {
+std::string plan_text(const SweepInput& input, const std::optional<base::ControlPeak>& control) {
   const base::StudyPlan& plan = input.plan;
   std::ostringstream text;
   text << "study " << plan.name << " (" << plan.study_id << "), trainer build " << plan.trainer_build_id << "\n\n"
        << "arms, one group (" << plan.arms.front().group_id << ")\n"
-       << arms_text(plan) << "\norder (seed " << plan.order_seed << ")\n"
+       << arms_text(plan, control) << "\norder (seed " << plan.order_seed << ")\n"
        << order_text(plan) << "\ncost: " << cost_text(cost_of(plan)) << "\n";
   return text.str();
 }
@@ -88,7 +116,7 @@ std::string origin_text(const SweepInput& input) {
   return table(rows);
 }
 
-nlohmann::json plan_json(const SweepInput& input) {
+nlohmann::json plan_json(const SweepInput& input, const std::optional<base::ControlPeak>& control) {
   const PlanCost cost = cost_of(input.plan);
   nlohmann::json document = {{"schema_version", 1},
                              {"study", base::to_json(input.plan)},
@@ -97,6 +125,7 @@ nlohmann::json plan_json(const SweepInput& input) {
                                {"num_ranks", cost.num_ranks},
                                {"timeout_ms", cost.timeout_ms},
                                {"rank_hours_at_most", cost.rank_hours_at_most}}},
+                             {"upper_bounds", upper_bounds_json(input.plan, control)},
                              {"origins", nlohmann::json::array()},
                              {"warnings", nlohmann::json::array()}};
   for (const auto& row : input.spec.origins)

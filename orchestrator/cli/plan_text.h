@@ -1,9 +1,12 @@
-// What `plan` prints: arms, order, cost and origins, as text for people and as one JSON document for programs. Pure.
+// What `plan` prints: arms, order, cost and origins, as text for people and as one JSON document for programs; with a control that was
+// measured before, how much each arm can lower its peak at most. Pure.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <string>
 
+#include "orchestrator/base/attributed_peak.h"
 #include "orchestrator/cli/sweep_input.h"
 
 namespace rematch::cli {
@@ -16,8 +19,8 @@ struct PlanCost {
 };
 PlanCost cost_of(const base::StudyPlan& plan);
 
-std::string plan_text(const SweepInput& input);
+std::string plan_text(const SweepInput& input, const std::optional<base::ControlPeak>& control);
 std::string origin_text(const SweepInput& input);
-nlohmann::json plan_json(const SweepInput& input);
+nlohmann::json plan_json(const SweepInput& input, const std::optional<base::ControlPeak>& control);
 
 }  // namespace rematch::cli

@@ -2,6 +2,7 @@
 #include <CLI/CLI.hpp>
 #include <ostream>
 
+#include "orchestrator/cli/control_peak.h"
 #include "orchestrator/cli/plan_text.h"
 #include "orchestrator/cli/progress.h"
 #include "orchestrator/cli/sweep_input.h"
@@ -42,7 +43,7 @@ class RunVerb final : public Verb {
     if (const Exit* exit = std::get_if<Exit>(&loaded)) return *exit;
     const auto& input = std::get<SweepInput>(loaded);
     if (dry_run_) {
-      streams.out << plan_text(input);
+      streams.out << plan_text(input, find_control_peak(input.plan, options, streams));
       return Exit::kOk;
     }
     return carry_out(input, options, streams);

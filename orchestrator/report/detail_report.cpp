@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "orchestrator/base/study_plan.h"
+#include "orchestrator/report/attribution_tables.h"
 #include "orchestrator/report/cells.h"
 #include "orchestrator/report/detail_tables.h"
 #include "orchestrator/report/report_model.h"
@@ -145,6 +146,7 @@ base::Result<ReportModel> make_detail_report(const base::StudyRows& study, const
   model.header = attempt_facts(attempt);
   for (Table& table : attempt_tables(attempt, verdict.runs[*shown])) model.tables.push_back(std::move(table));
   model.tables.push_back(settings_table(attempt.trial));
+  if (const std::string note = attribution_note(attempt); !note.empty()) model.notes.push_back(note);
   return model;
 }
 

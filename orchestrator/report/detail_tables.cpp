@@ -4,6 +4,7 @@
 #include <map>
 #include <tuple>
 
+#include "orchestrator/report/attribution_tables.h"
 #include "orchestrator/report/cells.h"
 
 namespace rematch::report {
@@ -182,9 +183,12 @@ Table messages_table(const base::AttemptRows& attempt) {
 }  // namespace
 
 std::vector<Table> attempt_tables(const base::AttemptRows& attempt, const RunVerdict& run) {
+  std::vector<Table> all = {ranks_table(attempt.ranks, run.rank_peaks), phases_table(attempt)};
+  for (Table& table : attribution_tables(attempt)) all.push_back(std::move(table));
+  for (Table& table : std::vector<Table>{ledger_table(attempt), labels_table(attempt), steps_table(attempt), messages_table(attempt)})
+    all.push_back(std::move(table));
   std::vector<Table> tables;
-  for (Table& table : std::vector<Table>{ranks_table(attempt.ranks, run.rank_peaks), phases_table(attempt), ledger_table(attempt),
-                                         labels_table(attempt), steps_table(attempt), messages_table(attempt)})
+  for (Table& table : all)
     if (!table.rows.empty()) tables.push_back(std::move(table));
   if (!tables.empty()) tables.front().in_csv = true;
   return tables;

@@ -1,4 +1,4 @@
-// The tables of one attempt: its ranks, stage ledger, peaks by phase, steps, labels and messages. Pure.
+// The tables of one attempt: its ranks, peaks by phase, what the peak is made of, stage ledger, labels, steps and messages. Pure.
 #pragma once
 
 #include <vector>

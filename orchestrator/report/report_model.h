@@ -30,11 +30,14 @@ struct Nanoseconds {
 struct Teraflops {
   double value = 0;
 };  // TFLOP/s
+struct Fraction {
+  double value = 0;
+};  // of a whole, printed as a percentage
 struct FractionDelta {
   double value = 0;
 };  // printed as a signed percentage
 // monostate is "not measured": null in json, empty in csv, "-" in md.
-using Cell = std::variant<std::monostate, std::string, Count, Bytes, BytesDelta, Nanoseconds, Teraflops, FractionDelta>;
+using Cell = std::variant<std::monostate, std::string, Count, Bytes, BytesDelta, Nanoseconds, Teraflops, Fraction, FractionDelta>;
 
 // Of columns and of whole tables.
 enum class Place { kEverywhere, kDataOnly, kTextOnly };  // data: csv and json; text: md

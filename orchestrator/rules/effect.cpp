@@ -1,24 +1,11 @@
 #include "orchestrator/rules/effect.h"
 
+#include "orchestrator/rules/attribution.h"
 #include "orchestrator/stats/ratio.h"
 
 namespace rematch::rules {
 
 namespace {
-
-bool no_label_lowers(protocol::Phase phase) {
-  switch (phase) {
-    case protocol::Phase::kGradSync:
-    case protocol::Phase::kOptimizerInit:
-    case protocol::Phase::kOptimizer: return true;
-    case protocol::Phase::kBuild:
-    case protocol::Phase::kForward:
-    case protocol::Phase::kBackward:
-    case protocol::Phase::kGraphCapture:
-    case protocol::Phase::kOther: return false;
-  }
-  return false;
-}
 
 std::optional<double> fraction(std::int64_t value, std::int64_t base) {
   return stats::difference_fraction(static_cast<double>(value), static_cast<double>(base));

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <tuple>
 
+#include "orchestrator/store/attribution_rows.h"
 #include "orchestrator/store/row_columns.h"
 #include "schemas/protocol/launch_record.h"
 
@@ -13,8 +14,6 @@ namespace {
 
 using base::AttemptRows;
 using base::RankRows;
-
-constexpr std::int64_t kNoStep = -1;
 
 Key with(Key key, const std::string& name, const Value& value) {
   key.emplace_back(name, value);
@@ -59,6 +58,7 @@ void insert_rank(Database& database, const Key& key_of_attempt, const RankRows& 
     insert_counts(database, key, "replays", step.step, step.replays);
   }
   insert_errors(database, key, rank);
+  insert_attributions(database, key, rank);
 }
 
 // The fold that a row of `phase` or `label_count` belongs to; nullptr when there is none (an edited database).
@@ -84,6 +84,7 @@ void select_rank_parts(Database& database, const Key& key, RankRows& rank) {
     if (protocol::PhasePeaks* phases = phases_of(rank, row)) (*phases)[row.phase] = row.peak;
   for (const LabelCountRow& row : select_rows<LabelCountRow>(database, "label_count", key, "count_of, step, label"))
     if (protocol::LabelCounts* counts = counts_of(rank, row)) (*counts)[row.label] = row.num;
+  select_attributions(database, key, rank);
 }
 
 AttemptRows select_attempt(Database& database, const protocol::Trial& trial, const std::string& study_id, std::int64_t attempt) {

@@ -13,16 +13,24 @@ namespace rematch::store {
 template <typename R, typename Row>
 concept RowOf = std::same_as<std::remove_const_t<R>, Row>;
 
+inline constexpr std::int64_t kNoStep = -1;
+
 struct PhaseRow {
   std::string source;  // model | step | oom
-  std::int64_t step = -1;
+  std::int64_t step = kNoStep;
   protocol::Phase phase = protocol::Phase::kOther;
   protocol::PhasePeak peak;
 };
 
+struct AttributionRow {
+  std::string source;  // step | oom
+  std::int64_t step = kNoStep;
+  protocol::AttributedBytes part;
+};
+
 struct LabelCountRow {
   std::string count_of;  // sites | sites_available | replays
-  std::int64_t step = -1;
+  std::int64_t step = kNoStep;
   std::string label;
   std::int64_t num = 0;
 };
@@ -35,6 +43,15 @@ void describe(V& column, RowOf<PhaseRow> auto& row) {
   column("duration_ns", row.peak.duration_ns);
   column("peak_allocated_bytes", row.peak.peak_allocated_bytes);
   column("peak_reserved_bytes", row.peak.peak_reserved_bytes);
+}
+
+template <typename V>
+void describe(V& column, RowOf<AttributionRow> auto& row) {
+  column("source", row.source);
+  column("step", row.step);
+  column("role", row.part.role);
+  column("region", row.part.region);
+  column("bytes", row.part.bytes);
 }
 
 template <typename V>
@@ -54,7 +71,7 @@ void describe(V& column, RowOf<protocol::StageRecord> auto& row) {
   column("mono_ns", row.mono_ns);
 }
 
-// Its phases and replays are rows of their own tables.
+// Its phases, replays and attribution are rows of their own tables.
 template <typename V>
 void describe(V& column, RowOf<protocol::StepRecord> auto& row) {
   column("step", row.step);
@@ -73,6 +90,7 @@ void describe(V& column, RowOf<protocol::StepRecord> auto& row) {
   column("largest_free_block_bytes", row.largest_free_block_bytes);
   column("forward_end_allocated_bytes", row.forward_end_allocated_bytes);
   column("tokens_received", row.tokens_received);
+  column("aux_losses", row.aux_losses);
 }
 
 template <typename V>

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "orchestrator/store/attempt_rows.h"
+#include "orchestrator/store/attribution_rows.h"
 #include "orchestrator/store/database.h"
 #include "orchestrator/store/migrations.h"
 #include "orchestrator/store/plan_rows.h"
@@ -99,6 +100,10 @@ base::Result<base::StudyRows> Store::load_study(const std::string& key) const {
   rows.plan = select_plan(*database_, picked.value().study_id);
   rows.attempts = select_attempts(*database_, rows.plan);
   return rows;
+}
+
+std::optional<base::ControlPeak> Store::control_peak(const std::string& group_id) const {
+  return select_control_peak(*database_, group_id);
 }
 
 }  // namespace rematch::store

@@ -5,10 +5,12 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
+#include "orchestrator/base/attributed_peak.h"
 #include "orchestrator/base/result.h"
 #include "orchestrator/base/rows.h"
 #include "orchestrator/base/verdicts.h"
@@ -50,6 +52,9 @@ class Store {
   std::vector<StudySummary> studies() const;  // by name, then id
   // By name, id or unambiguous prefix of either; an empty key means the only study there is.
   base::Result<base::StudyRows> load_study(const std::string& key) const;
+  // What a control of this group, in any study, held at its hot rank's peak; of one that ran out of memory only when none ended well.
+  // Reads a few rows, not a study. nullopt: no such control, or not measured.
+  std::optional<base::ControlPeak> control_peak(const std::string& group_id) const;
 
  private:
   explicit Store(std::unique_ptr<Database> database);

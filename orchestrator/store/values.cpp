@@ -36,6 +36,7 @@ Value to_value(const std::string& text) { return text; }
 Value to_value(protocol::Stage stage) { return name_value(protocol::to_string(stage)); }
 Value to_value(protocol::StageEvent event) { return name_value(event == protocol::StageEvent::kEnter ? "enter" : "leave"); }
 Value to_value(protocol::Phase phase) { return name_value(protocol::to_string(phase)); }
+Value to_value(protocol::Role role) { return name_value(protocol::to_string(role)); }
 Value to_value(protocol::FailureKind kind) { return name_value(protocol::to_string(kind)); }
 Value to_value(protocol::Provenance provenance) { return name_value(protocol::to_string(provenance)); }
 Value to_value(protocol::TrainExit exit_code) { return static_cast<std::int64_t>(exit_code); }
@@ -44,6 +45,11 @@ Value to_value(const std::vector<std::string>& texts) {
   return nlohmann::json(texts).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 Value to_value(const std::vector<std::int64_t>& numbers) { return nlohmann::json(numbers).dump(); }
+Value to_value(const std::map<std::string, std::optional<double>>& numbers) {
+  nlohmann::json object = nlohmann::json::object();
+  for (const auto& [name, number] : numbers) object[name] = number ? nlohmann::json(*number) : nlohmann::json(nullptr);
+  return object.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
 
 void from_value(const Value& value, std::int64_t& number) { number = get_as<std::int64_t>(value, "an integer"); }
 void from_value(const Value& value, double& number) { number = get_as<double>(value, "a number"); }
@@ -54,6 +60,7 @@ void from_value(const Value& value, protocol::StageEvent& event) {
   event = text_of(value) == "enter" ? protocol::StageEvent::kEnter : protocol::StageEvent::kLeave;
 }
 void from_value(const Value& value, protocol::Phase& phase) { from_name(protocol::parse_phase(text_of(value)), value, phase); }
+void from_value(const Value& value, protocol::Role& role) { from_name(protocol::parse_role(text_of(value)), value, role); }
 void from_value(const Value& value, protocol::FailureKind& kind) { from_name(protocol::parse_failure_kind(text_of(value)), value, kind); }
 void from_value(const Value& value, protocol::Provenance& provenance) {
   from_name(protocol::parse_provenance(text_of(value)), value, provenance);
@@ -69,6 +76,11 @@ void from_value(const Value& value, std::vector<std::string>& texts) {
 }
 void from_value(const Value& value, std::vector<std::int64_t>& numbers) {
   numbers = nlohmann::json::parse(text_of(value)).get<std::vector<std::int64_t>>();
+}
+void from_value(const Value& value, std::map<std::string, std::optional<double>>& numbers) {
+  numbers.clear();
+  const auto object = nlohmann::json::parse(text_of(value));
+  for (const auto& [name, number] : object.items()) numbers[name] = number.is_null() ? std::nullopt : std::optional(number.get<double>());
 }
 
 }  // namespace rematch::store

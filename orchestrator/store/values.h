@@ -1,8 +1,9 @@
-// Between the members of our rows and SQLite's values. Enums are stored by name, lists and recompute sections as JSON, nullopt as NULL.
-// Failure: StoreError on a value that a member cannot hold (someone else wrote the database).
+// Between the members of our rows and SQLite's values. Enums are stored by name, lists, maps and recompute sections as JSON, nullopt as
+// NULL. Failure: StoreError on a value that a member cannot hold (someone else wrote the database).
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -19,12 +20,14 @@ Value to_value(const std::string& text);
 Value to_value(protocol::Stage stage);
 Value to_value(protocol::StageEvent event);
 Value to_value(protocol::Phase phase);
+Value to_value(protocol::Role role);
 Value to_value(protocol::FailureKind kind);
 Value to_value(protocol::Provenance provenance);
 Value to_value(protocol::TrainExit exit_code);
 Value to_value(const protocol::RecomputeSpec& recompute);
 Value to_value(const std::vector<std::string>& texts);
 Value to_value(const std::vector<std::int64_t>& numbers);
+Value to_value(const std::map<std::string, std::optional<double>>& numbers);
 template <typename T>
 Value to_value(const std::optional<T>& maybe) {
   return maybe ? to_value(*maybe) : Value{};
@@ -37,12 +40,14 @@ void from_value(const Value& value, std::string& text);
 void from_value(const Value& value, protocol::Stage& stage);
 void from_value(const Value& value, protocol::StageEvent& event);
 void from_value(const Value& value, protocol::Phase& phase);
+void from_value(const Value& value, protocol::Role& role);
 void from_value(const Value& value, protocol::FailureKind& kind);
 void from_value(const Value& value, protocol::Provenance& provenance);
 void from_value(const Value& value, protocol::TrainExit& exit_code);
 void from_value(const Value& value, protocol::RecomputeSpec& recompute);
 void from_value(const Value& value, std::vector<std::string>& texts);
 void from_value(const Value& value, std::vector<std::int64_t>& numbers);
+void from_value(const Value& value, std::map<std::string, std::optional<double>>& numbers);
 template <typename T>
 void from_value(const Value& value, std::optional<T>& maybe) {
   maybe.reset();

@@ -1,13 +1,18 @@
-// A CUDA device: statistics from LibTorch's own caching allocator.
+// A CUDA device: statistics from LibTorch's own caching allocator. It does not say how large it made a block, so what live memory is for
+// comes from a ModelledMemory that follows the allocator's trace; where the two disagree on the bytes, nothing is said.
 #include <c10/cuda/CUDACachingAllocator.h>
 #include <c10/cuda/CUDAFunctions.h>
 #include <cuda_runtime_api.h>
 
 #include <algorithm>
+#include <mutex>
 #include <stdexcept>
 #include <string>
+#include <unordered_map>
 
 #include "probes/device/device_memory.h"
+#include "probes/device/modelled_memory.h"
+#include "probes/device/retag.h"
 
 namespace rematch::probes {
 
@@ -15,6 +20,50 @@ namespace {
 
 namespace allocator = c10::cuda::CUDACachingAllocator;
 constexpr auto kAggregate = static_cast<std::size_t>(c10::CachingAllocator::StatType::AGGREGATE);
+
+// The trace comes under the allocator's lock, so nothing here may call the allocator while it holds a lock of its own.
+class TracedMemory {
+ public:
+  void follow(const c10::CachingDeviceAllocator::TraceEntry& entry) {
+    using c10::CachingDeviceAllocator::TraceEntry;
+    const std::lock_guard lock(mutex_);
+    if (entry.action_ == TraceEntry::ALLOC) {
+      blocks_[entry.addr_] = model_.charge(static_cast<std::int64_t>(entry.size_));
+    } else if (const auto block = blocks_.find(entry.addr_); entry.action_ == TraceEntry::FREE_REQUESTED && block != blocks_.end()) {
+      model_.discharge(block->second);
+      blocks_.erase(block);
+    }
+  }
+
+  void retag(std::size_t address, TagId tag) {
+    const std::lock_guard lock(mutex_);
+    if (const auto block = blocks_.find(address); block != blocks_.end()) model_.retag(block->second, tag);
+  }
+
+  void reset_peaks() { model_.reset_peaks(); }
+  std::optional<protocol::Attribution> attribution(std::int64_t allocated_bytes) const {
+    return checked(model_.attribution(), allocated_bytes);
+  }
+  std::optional<protocol::Attribution> peak_attribution(std::int64_t peak_allocated_bytes) const {
+    return checked(model_.peak_attribution(), peak_allocated_bytes);
+  }
+
+ private:
+  static std::optional<protocol::Attribution> checked(protocol::Attribution modelled, std::int64_t wanted_bytes) {
+    if (protocol::total_bytes(modelled) != wanted_bytes) return std::nullopt;
+    return modelled;
+  }
+
+  std::mutex mutex_;
+  ModelledMemory model_{std::nullopt};
+  std::unordered_map<std::size_t, ChargedBlock> blocks_;  // by address
+};
+
+// Never destroyed: the allocator's trace may come until the process ends.
+TracedMemory& traced_memory() {
+  static auto& traced = *new TracedMemory;
+  return traced;
+}
 
 class CudaMemory final : public DeviceMemory {
  public:
@@ -30,6 +79,10 @@ class CudaMemory final : public DeviceMemory {
       allocator::setMemoryFraction(static_cast<double>(*capacity_bytes) / static_cast<double>(properties_.totalGlobalMem), index_);
     allocator::attachOutOfMemoryObserver(
         [this](std::int64_t, std::size_t requested, std::size_t, std::size_t) { note_oom(static_cast<std::int64_t>(requested)); });
+    allocator::attachAllocatorTraceTracker([index](const c10::CachingDeviceAllocator::TraceEntry& entry) {
+      if (entry.device_ == index) traced_memory().follow(entry);
+    });
+    set_retag_function([](const c10::DataPtr& data, TagId tag) { traced_memory().retag(reinterpret_cast<std::size_t>(data.get()), tag); });
   }
 
   MemorySnapshot snapshot() const override {
@@ -51,6 +104,11 @@ class CudaMemory final : public DeviceMemory {
     lifetime_allocated_bytes_ = now.lifetime_peak_allocated_bytes;
     lifetime_reserved_bytes_ = now.lifetime_peak_reserved_bytes;
     allocator::resetPeakStats(index_);
+    traced_memory().reset_peaks();
+  }
+
+  std::optional<protocol::Attribution> peak_attribution() const override {
+    return traced_memory().peak_attribution(snapshot().peak_allocated_bytes);
   }
 
   std::optional<OomEvidence> last_oom() const override { return last_oom_; }
@@ -66,7 +124,8 @@ class CudaMemory final : public DeviceMemory {
                             .reserved_bytes = now.reserved_bytes,
                             .capacity_bytes = capacity_bytes_,
                             .largest_free_block_bytes = now.largest_free_block_bytes,
-                            .num_alloc_retries = now.num_alloc_retries};
+                            .num_alloc_retries = now.num_alloc_retries,
+                            .attribution = traced_memory().attribution(now.allocated_bytes)};
   }
 
   std::int64_t largest_cached_block_bytes() const {

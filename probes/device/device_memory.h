@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 
+#include "schemas/protocol/attribution.h"
 #include "schemas/protocol/outcome.h"
 
 namespace rematch::probes {
@@ -30,6 +31,7 @@ struct OomEvidence {
   std::optional<std::int64_t> capacity_bytes;
   std::int64_t largest_free_block_bytes = 0;
   std::int64_t num_alloc_retries = 0;
+  std::optional<protocol::Attribution> attribution;  // adds up to allocated_bytes; null where the device cannot tell
 };
 
 class DeviceMemory {
@@ -37,6 +39,8 @@ class DeviceMemory {
   virtual ~DeviceMemory() = default;
   virtual MemorySnapshot snapshot() const = 0;
   virtual void reset_peaks() = 0;
+  // Live bytes at the peak since reset_peaks; adds up to peak_allocated_bytes. null where the device cannot tell.
+  virtual std::optional<protocol::Attribution> peak_attribution() const = 0;
   virtual std::optional<OomEvidence> last_oom() const = 0;
   // Waits for all work queued on the device: call it before reading a clock.
   virtual void synchronize() const = 0;

@@ -10,6 +10,7 @@
 
 #include "probes/device/charge.h"
 #include "probes/device/modelled_memory.h"
+#include "probes/device/retag.h"
 #include "probes/host/host_identity.h"
 
 namespace rematch::probes {
@@ -20,7 +21,7 @@ constexpr std::size_t kAlignment = 64;
 
 // In front of every block, since LibTorch wants the context of a CPU pointer to be the pointer itself.
 struct alignas(kAlignment) BlockHeader {
-  std::optional<BlockId> charged;
+  std::optional<ChargedBlock> charged;
 };
 static_assert(sizeof(BlockHeader) == kAlignment);
 
@@ -37,12 +38,18 @@ void free_block(void* data) {
   std::free(header);
 }
 
+void retag_block(const c10::DataPtr& data, TagId tag) {
+  void* memory = data.cast_context<void>(&free_block);
+  if (memory == nullptr) return;
+  if (auto& charged = header_of(memory)->charged) cpu_memory->retag(*charged, tag);
+}
+
 class ModelledCpuAllocator final : public c10::Allocator {
  public:
   c10::DataPtr allocate(std::size_t num_bytes) override {
     const c10::Device cpu(c10::DeviceType::CPU);
     if (num_bytes == 0) return {nullptr, nullptr, &free_block, cpu};
-    std::optional<BlockId> block;
+    std::optional<ChargedBlock> block;
     if (charging()) block = cpu_memory->charge(static_cast<std::int64_t>(num_bytes));
     const std::size_t rounded = (num_bytes + kAlignment - 1) / kAlignment * kAlignment;
     void* memory = std::aligned_alloc(kAlignment, sizeof(BlockHeader) + rounded);
@@ -71,6 +78,7 @@ std::unique_ptr<DeviceMemory> make_modelled_cpu_memory(std::optional<std::int64_
   mallopt(M_TRIM_THRESHOLD, 1 << 30);
   cpu_memory = new ModelledMemory(capacity_bytes);
   c10::SetCPUAllocator(&allocator, /*priority=*/100);
+  set_retag_function(&retag_block);
   return make_modelled_device_memory(*cpu_memory, protocol::Provenance::kModelledDevice, "modelled device on " + cpu_model_name());
 }
 

@@ -10,17 +10,19 @@ namespace rematch::probes {
 ModelledMemory::ModelledMemory(std::optional<std::int64_t> capacity_bytes)
     : capacity_bytes_(capacity_bytes), model_(AllocatorOptions{.capacity_bytes = capacity_bytes}) {}
 
-BlockId ModelledMemory::charge(std::int64_t bytes) {
+ChargedBlock ModelledMemory::charge(std::int64_t bytes) {
   const std::lock_guard lock(mutex_);
   try {
-    return model_.allocate(bytes);
+    const BlockId id = model_.allocate(bytes);
+    return {id, live_.add(open_tag(), model_.block_bytes(id))};
   } catch (const OutOfModelledMemory& oom) {
     last_oom_ = OomEvidence{.requested_bytes = oom.requested_bytes,
                             .allocated_bytes = oom.allocated_bytes,
                             .reserved_bytes = oom.reserved_bytes,
                             .capacity_bytes = oom.capacity_bytes,
                             .largest_free_block_bytes = oom.largest_free_block_bytes,
-                            .num_alloc_retries = model_.stats().num_alloc_retries};
+                            .num_alloc_retries = model_.stats().num_alloc_retries,
+                            .attribution = live_.now()};
     C10_THROW_ERROR(OutOfMemoryError, "modelled device out of memory. Tried to allocate " + std::to_string(oom.requested_bytes) +
                                           " bytes. The device has a total capacity of " + std::to_string(capacity_bytes_.value_or(0)) +
                                           " bytes. Of the reserved memory " + std::to_string(oom.reserved_bytes) + " bytes, " +
@@ -29,9 +31,15 @@ BlockId ModelledMemory::charge(std::int64_t bytes) {
   }
 }
 
-void ModelledMemory::discharge(BlockId block) {
+void ModelledMemory::discharge(const ChargedBlock& block) {
   const std::lock_guard lock(mutex_);
-  model_.free(block);
+  model_.free(block.id);
+  live_.remove(block.tagged);
+}
+
+void ModelledMemory::retag(ChargedBlock& block, TagId tag) {
+  const std::lock_guard lock(mutex_);
+  live_.retag(block.tagged, tag);
 }
 
 MemorySnapshot ModelledMemory::snapshot() const {
@@ -50,6 +58,17 @@ MemorySnapshot ModelledMemory::snapshot() const {
 void ModelledMemory::reset_peaks() {
   const std::lock_guard lock(mutex_);
   model_.reset_peaks();
+  live_.reset_peak();
+}
+
+protocol::Attribution ModelledMemory::attribution() const {
+  const std::lock_guard lock(mutex_);
+  return live_.now();
+}
+
+protocol::Attribution ModelledMemory::peak_attribution() const {
+  const std::lock_guard lock(mutex_);
+  return live_.at_peak();
 }
 
 std::optional<OomEvidence> ModelledMemory::last_oom() const {
@@ -66,6 +85,7 @@ class ModelledDeviceMemory final : public DeviceMemory {
 
   MemorySnapshot snapshot() const override { return memory_.snapshot(); }
   void reset_peaks() override { memory_.reset_peaks(); }
+  std::optional<protocol::Attribution> peak_attribution() const override { return memory_.peak_attribution(); }
   std::optional<OomEvidence> last_oom() const override { return memory_.last_oom(); }
   void synchronize() const override {}
   std::string device_name() const override { return device_name_; }

@@ -8,25 +8,36 @@
 #include <optional>
 
 #include "probes/allocator/caching_allocator_model.h"
+#include "probes/allocator/live_bytes.h"
 #include "probes/device/device_memory.h"
 
 namespace rematch::probes {
 
+// Kept with each block's memory.
+struct ChargedBlock {
+  BlockId id = BlockId::kNone;
+  TaggedBytes tagged;
+};
+
 class ModelledMemory {
  public:
   explicit ModelledMemory(std::optional<std::int64_t> capacity_bytes);
-  // Throws c10::OutOfMemoryError with the fields of CUDA's message.
-  BlockId charge(std::int64_t bytes);
-  void discharge(BlockId block);
+  // Under the tag that is open on this thread. Throws c10::OutOfMemoryError with the fields of CUDA's message.
+  ChargedBlock charge(std::int64_t bytes);
+  void discharge(const ChargedBlock& block);
+  void retag(ChargedBlock& block, TagId tag);
 
   MemorySnapshot snapshot() const;
   void reset_peaks();
+  protocol::Attribution attribution() const;  // now
+  protocol::Attribution peak_attribution() const;
   std::optional<OomEvidence> last_oom() const;
 
  private:
   mutable std::mutex mutex_;
   std::optional<std::int64_t> capacity_bytes_;
   CachingAllocatorModel model_;
+  LiveBytes live_;
   std::optional<OomEvidence> last_oom_;
 };
 

@@ -5,6 +5,7 @@
 
 #include "probes/device/charge.h"
 #include "probes/device/modelled_memory.h"
+#include "probes/device/retag.h"
 
 namespace rematch::probes {
 
@@ -13,19 +14,23 @@ namespace {
 ModelledMemory* meta_memory = nullptr;
 
 void free_meta_block(void* context) {
-  auto* block = static_cast<BlockId*>(context);
+  auto* block = static_cast<ChargedBlock*>(context);
   meta_memory->discharge(*block);
   delete block;
 }
 
 void free_nothing(void*) {}
 
+void retag_meta_block(const c10::DataPtr& data, TagId tag) {
+  if (auto* block = data.cast_context<ChargedBlock>(&free_meta_block)) meta_memory->retag(*block, tag);
+}
+
 class ModelledMetaAllocator final : public c10::Allocator {
  public:
   c10::DataPtr allocate(std::size_t num_bytes) override {
     const c10::Device meta(c10::DeviceType::Meta);
     if (num_bytes == 0 || !charging()) return {nullptr, nullptr, &free_nothing, meta};
-    auto* block = new BlockId(meta_memory->charge(static_cast<std::int64_t>(num_bytes)));
+    auto* block = new ChargedBlock(meta_memory->charge(static_cast<std::int64_t>(num_bytes)));
     return {nullptr, block, &free_meta_block, meta};
   }
 
@@ -38,6 +43,7 @@ std::unique_ptr<DeviceMemory> make_modelled_meta_memory(std::optional<std::int64
   static ModelledMetaAllocator allocator;
   meta_memory = new ModelledMemory(capacity_bytes);
   c10::SetAllocator(c10::DeviceType::Meta, &allocator, /*priority=*/100);
+  set_retag_function(&retag_meta_block);
   return make_modelled_device_memory(*meta_memory, protocol::Provenance::kPredicted, "meta (shapes only)");
 }
 

@@ -1,9 +1,11 @@
-// Where the main thread is in the model: the module path ("layers.2.mlp.experts") and, inside it, the recompute regions that are open
-// ("moe/moe_act"). Evidence for an out-of-memory record, and what live memory is attributed to. Regions are open whether they recompute or
-// not.
+// Where a thread is in the model: the module path ("layers.2.mlp.experts"), evidence for an out-of-memory record; the recompute regions
+// that are open ("moe/moe_act"), whether they recompute or not; and the role of what is allocated. The latter two tag live memory: see
+// tag.h.
 #pragma once
 
 #include <string>
+
+#include "probes/allocator/tag.h"
 
 namespace rematch::base {
 
@@ -18,19 +20,11 @@ class ModuleScope {
   std::string::size_type length_before_;
 };
 
-class RegionScope {
- public:
-  explicit RegionScope(const std::string& label);
-  ~RegionScope();
-  RegionScope(const RegionScope&) = delete;
-  RegionScope& operator=(const RegionScope&) = delete;
-
- private:
-  std::string::size_type length_before_;
-};
+using probes::open_region_path;
+using probes::RegionScope;
+using probes::RoleScope;
 
 const std::string& open_module_path();
-const std::string& open_region_path();  // empty outside every region
 
 // Where the innermost exception left from: set while a scope is unwound, empty when none was.
 std::string failed_module_path();

@@ -92,9 +92,10 @@ at::Tensor LayerStack::loss(const at::Tensor& ids_T, const at::Tensor& labels_T,
   if (shape_.hidden_dropout > 0) x_TH = nn::dropout_layer(x_TH, shape_.hidden_dropout);
   for (const auto& group : groups_) x_TH = run_group(group, x_TH, sequence);
   const base::ModuleScope scope("output_layer");
+  x_TH = nn::rms_norm(x_TH, final_norm_->tensor, shape_.norm.epsilon, shape_.norm.gamma);
+  const base::RoleScope role(protocol::Role::kLogitsAndLoss);
   // No name for the logits: they go as soon as the loss has made their gradient.
-  return nn::cross_entropy(nn::linear_layer(nn::rms_norm(x_TH, final_norm_->tensor, shape_.norm.epsilon, shape_.norm.gamma), head_->tensor),
-                           labels_T);
+  return nn::cross_entropy(nn::linear_layer(x_TH, head_->tensor), labels_T);
 }
 
 void LayerStack::finish_step() {

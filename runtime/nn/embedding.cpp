@@ -3,6 +3,7 @@
 #include <ATen/ATen.h>
 #include <torch/csrc/autograd/custom_function.h>
 
+#include "runtime/base/scope.h"
 #include "runtime/nn/kernel.h"
 #include "runtime/nn/save.h"
 
@@ -54,6 +55,7 @@ class CrossEntropyFunction : public torch::autograd::Function<CrossEntropyFuncti
   static torch::autograd::variable_list backward(torch::autograd::AutogradContext* ctx, torch::autograd::variable_list grads) {
     const auto saved_TV = ctx->get_saved_variables()[0];
     const auto type = static_cast<at::ScalarType>(ctx->saved_data["type"].toInt());
+    const base::RoleScope role(protocol::Role::kLogitsAndLoss);
     auto dlogits_TV = at::empty(saved_TV.sizes(), saved_TV.options().dtype(type));
     kernel(dlogits_TV, [&] { dlogits_TV.copy_(saved_TV * grads[0]); });
     return {dlogits_TV, at::Tensor()};

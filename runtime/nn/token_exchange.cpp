@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "runtime/base/saved_tensors.h"
+#include "runtime/base/scope.h"
 #include "runtime/nn/dispatch.h"
 #include "runtime/nn/kernel.h"
 
@@ -118,6 +119,7 @@ void TokenExchange::note_saved_maps() const {
 
 at::Tensor TokenExchange::send(const at::Tensor& permuted) const {
   if (group_.is_alone()) return permuted;
+  const base::RoleScope role(protocol::Role::kCommunication);
   auto sizes = permuted.sizes().vec();
   sizes[0] = num_received_;
   const auto received = at::empty(sizes, permuted.options());
@@ -127,6 +129,7 @@ at::Tensor TokenExchange::send(const at::Tensor& permuted) const {
 
 at::Tensor TokenExchange::send_back(const at::Tensor& sorted) const {
   if (group_.is_alone()) return sorted;
+  const base::RoleScope role(protocol::Role::kCommunication);
   const auto unsorted = rows_of(sorted, unsort_map_);
   auto sizes = sorted.sizes().vec();
   sizes[0] = row_map_.size(0);

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "probes/device/charge.h"
+#include "runtime/base/scope.h"
 #include "runtime/nn/kernel.h"
 
 namespace rematch::parallel {
@@ -27,6 +28,7 @@ void for_each_slice(const at::Tensor& flat, const std::vector<at::Tensor>& shard
 
 DistributedOptimizer::DistributedOptimizer(const protocol::OptimizerSpec& spec, const mesh::Mesh& mesh, std::vector<ParamBuffer*> buffers)
     : spec_(spec), mesh_(mesh) {
+  const base::RoleScope role(protocol::Role::kOptimizerState);
   for (auto* buffer : buffers) {
     const auto options = at::TensorOptions(mesh.device()).dtype(at::kFloat);
     Shard shard{.buffer = buffer, .main = at::empty({buffer->shard_elements()}, options)};
@@ -36,6 +38,7 @@ DistributedOptimizer::DistributedOptimizer(const protocol::OptimizerSpec& spec, 
 }
 
 void DistributedOptimizer::make_moments() {
+  const base::RoleScope role(protocol::Role::kOptimizerState);
   for (auto& shard : shards_) {
     shard.exp_avg = at::zeros_like(shard.main);
     shard.exp_avg_sq = at::zeros_like(shard.main);
@@ -56,6 +59,7 @@ void DistributedOptimizer::sync_grads() {
 }
 
 double DistributedOptimizer::grad_norm() {
+  const base::RoleScope role(protocol::Role::kGradients);
   auto total = [&] {
     const probes::ScratchScope scratch;
     return at::zeros({1}, at::TensorOptions(mesh_.device()).dtype(at::kDouble));

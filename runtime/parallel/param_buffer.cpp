@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "runtime/base/scope.h"
 #include "runtime/nn/kernel.h"
 
 namespace rematch::parallel {
@@ -30,8 +31,12 @@ ParamBuffer::ParamBuffer(const std::vector<nn::Parameter*>& parameters, const co
   find_pieces(parameters);
   const std::int64_t total = buckets_.empty() ? 0 : buckets_.back().first + buckets_.back().count;
   const auto options = at::TensorOptions(device).dtype(at::kBFloat16);
-  params_ = at::zeros({total}, options);
-  grads_ = at::zeros({total}, options);
+  const auto zeros_as = [&](protocol::Role kind) {
+    const base::RoleScope role(kind);
+    return at::zeros({total}, options);
+  };
+  params_ = zeros_as(protocol::Role::kParameters);
+  grads_ = zeros_as(protocol::Role::kGradients);
   for (std::size_t i = 0; i < parameters.size(); ++i) {
     auto& parameter = *parameters[i];
     const auto view = [&](const at::Tensor& flat) {

@@ -61,9 +61,10 @@ Region Policy::region(const std::string& label) {
   const auto row = protocol::find_label(label, resolved_.core_revision);
   ++sites_available_[label];
   RegionSite site{.label = label, .replays = &replays_[label], .streams = &random_};  // map nodes do not move
+  if (row && row->mechanism == protocol::Mechanism::kOutputDiscarding) site.outputs = Outputs::kDropped;
   if (row && selects(label)) {
     ++sites_[label];
-    site.mode = row->mechanism == protocol::Mechanism::kCheckpoint ? Mode::kCheckpoint : Mode::kDiscardOutput;
+    site.mode = site.outputs == Outputs::kKept ? Mode::kCheckpoint : Mode::kDiscardOutput;
   }
   return Region(std::move(site));
 }

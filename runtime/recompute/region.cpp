@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "probes/device/retag.h"
 #include "runtime/base/scope.h"
 #include "runtime/recompute/checkpoint.h"
 #include "runtime/recompute/output_discard.h"
@@ -21,6 +22,13 @@ void RegionOutput::discard_after(const at::Tensor& consumer_output) {
 }
 
 RegionOutput Region::run(const RegionFn& fn, const Tensors& inputs) const {
+  RegionOutput output = run_inside(fn, inputs);
+  if (site_.outputs == Outputs::kKept)
+    for (const auto& tensor : output.tensors) probes::retag_as_open(tensor.storage().data_ptr());
+  return output;
+}
+
+RegionOutput Region::run_inside(const RegionFn& fn, const Tensors& inputs) const {
   const base::RegionScope scope(site_.label);
   if (!at::GradMode::is_enabled()) return RegionOutput::plain(fn(inputs));
   switch (site_.mode) {

@@ -48,10 +48,15 @@ struct InputShard {
 
 enum class Mode { kInactive, kCheckpoint, kDiscardOutput };
 
+// What becomes of a region's outputs where its label is active, which decides whose they are even where it is not: kept outputs belong to
+// what surrounds the region, dropped ones to the region.
+enum class Outputs { kKept, kDropped };
+
 // All that is fixed when the model is built. What the pointers name outlives the region.
 struct RegionSite {
   std::string label;
   Mode mode = Mode::kInactive;
+  Outputs outputs = Outputs::kKept;
   std::int64_t* replays = nullptr;           // counts the replays
   random::RandomStreams* streams = nullptr;  // stashed at forward, restored for the replay
   const InputShard* input_shard = nullptr;   // null: inputs are kept whole
@@ -65,6 +70,8 @@ class Region {
   RegionOutput run(const RegionFn& fn, const Tensors& inputs) const;
 
  private:
+  RegionOutput run_inside(const RegionFn& fn, const Tensors& inputs) const;
+
   RegionSite site_;
 };
 

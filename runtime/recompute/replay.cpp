@@ -20,6 +20,7 @@ RegionUse::RegionUse(const RegionSite& site, RegionFn fn)
 Tensors RegionUse::replay(const Tensors& inputs) const {
   const base::ModuleScope module(module_path_);
   const base::RegionScope region(region_path_);
+  const base::RoleScope role(protocol::Role::kActivations);
   const random::RandomStateScope random(random_, *site_.streams);
   const at::AutoGradMode grad_on(true);
   ++*site_.replays;

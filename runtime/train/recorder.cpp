@@ -38,7 +38,7 @@ void Recorder::leave(Stage stage) {
 void Recorder::begin_step(std::int64_t step) {
   memory_.synchronize();
   fold();
-  phases_.clear();  // what lies between steps is record keeping
+  forget_folds();  // what lies between steps is record keeping
   step_ = step;
   phase_ = protocol::Phase::kOther;
   step_start_ns_ = phase_start_ns_ = probes::mono_ns();
@@ -56,6 +56,7 @@ void Recorder::end_step(protocol::StepRecord& record) {
   record.step = step_;
   record.start_mono_ns = step_start_ns_;
   record.step_time_ns = phase_start_ns_ - step_start_ns_;
+  record.peak_attribution = std::move(attribution_);
   record.phases = take_phases();
   const auto now = memory_.snapshot();
   record.end_allocated_bytes = now.allocated_bytes;
@@ -85,6 +86,7 @@ void Recorder::out_of_memory(const std::string& message, const std::string& modu
     record.capacity_bytes = evidence->capacity_bytes;
     record.largest_free_block_bytes = evidence->largest_free_block_bytes;
     record.num_alloc_retries = evidence->num_alloc_retries;
+    record.attribution = evidence->attribution;
   }
   writer_.append(record);
 }
@@ -116,11 +118,25 @@ void Recorder::fold() {
   peak.duration_ns += now_ns - phase_start_ns_;
   peak.peak_allocated_bytes = std::max(peak.peak_allocated_bytes, memory.peak_allocated_bytes);
   peak.peak_reserved_bytes = std::max(peak.peak_reserved_bytes, memory.peak_reserved_bytes);
+  if (memory.peak_allocated_bytes > largest_peak_bytes_) {
+    largest_peak_bytes_ = memory.peak_allocated_bytes;
+    attribution_ = memory_.peak_attribution();
+  }
   memory_.reset_peaks();
   phase_start_ns_ = now_ns;
 }
 
-protocol::PhasePeaks Recorder::take_phases() { return std::exchange(phases_, {}); }
+protocol::PhasePeaks Recorder::take_phases() {
+  auto phases = std::move(phases_);
+  forget_folds();
+  return phases;
+}
+
+void Recorder::forget_folds() {
+  phases_.clear();
+  largest_peak_bytes_ = 0;
+  attribution_.reset();
+}
 
 std::optional<std::int64_t> Recorder::step() const {
   const std::int64_t now = step_;

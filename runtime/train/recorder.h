@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -36,6 +37,7 @@ class Recorder {
  private:
   void fold();
   protocol::PhasePeaks take_phases();
+  void forget_folds();
   std::optional<std::int64_t> step() const;
 
   protocol::RecordWriter& writer_;
@@ -46,6 +48,8 @@ class Recorder {
   std::atomic<protocol::Phase> phase_{protocol::Phase::kBuild};
   std::vector<protocol::Stage> open_stages_;
   protocol::PhasePeaks phases_;
+  std::int64_t largest_peak_bytes_ = 0;               // of the folds in phases_
+  std::optional<protocol::Attribution> attribution_;  // at that peak
   std::int64_t phase_start_ns_;
   std::int64_t step_start_ns_ = 0;
 };

@@ -13,6 +13,7 @@
 #include "probes/device/charge.h"
 #include "runtime/base/errors.h"
 #include "runtime/base/log.h"
+#include "runtime/base/scope.h"
 #include "runtime/models/model.h"
 #include "runtime/parallel/distributed_optimizer.h"
 #include "runtime/train/gradient_log.h"
@@ -138,6 +139,7 @@ void TrainingJob::run_step(std::int64_t step) {
   read_loss(record);
   record.replays = policy_.replays();
   record.tokens_received = model_->tokens_received();
+  for (const auto& [name, loss] : model_->take_aux_losses()) record.aux_losses[name] = loss;
   recorder_.end_step(record);
   recorder_.write_step(record);
   if (record.is_nan)
@@ -165,7 +167,9 @@ void TrainingJob::forward_and_backward(std::int64_t step, protocol::StepRecord& 
 }
 
 at::Tensor TrainingJob::forward(const Batch& batch) {
+  const base::RoleScope activations(protocol::Role::kActivations);
   auto loss = model_->loss(batch.ids_T, batch.labels_T, sequence_);
+  const base::RoleScope losses(protocol::Role::kLogitsAndLoss);
   const at::NoGradGuard no_grad;
   loss_sum_ = loss_sum_.defined() ? loss_sum_ + loss.detach() : loss.detach().clone();
   const at::AutoGradMode grad_on(true);

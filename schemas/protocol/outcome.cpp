@@ -32,6 +32,19 @@ std::string_view to_string(Phase phase) {
   return "unknown";
 }
 
+std::string_view to_string(Role role) {
+  switch (role) {
+    case Role::kParameters: return "parameters";
+    case Role::kGradients: return "gradients";
+    case Role::kOptimizerState: return "optimizer_state";
+    case Role::kActivations: return "activations";
+    case Role::kLogitsAndLoss: return "logits_and_loss";
+    case Role::kCommunication: return "communication";
+    case Role::kTemporaries: return "temporaries";
+  }
+  return "unknown";
+}
+
 std::string_view to_string(FailureKind kind) {
   switch (kind) {
     case FailureKind::kOom: return "oom";
@@ -73,6 +86,7 @@ auto parse_by_name(const Values& values, std::string_view name) -> std::optional
 
 std::optional<Stage> parse_stage(std::string_view name) { return parse_by_name(kAllStages, name); }
 std::optional<Phase> parse_phase(std::string_view name) { return parse_by_name(kAllPhases, name); }
+std::optional<Role> parse_role(std::string_view name) { return parse_by_name(kAllRoles, name); }
 std::optional<FailureKind> parse_failure_kind(std::string_view name) { return parse_by_name(kAllFailureKinds, name); }
 std::optional<Provenance> parse_provenance(std::string_view name) { return parse_by_name(kAllProvenances, name); }
 

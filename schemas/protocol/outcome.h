@@ -1,4 +1,4 @@
-// The vocabulary both programs share: stages, phases, failure kinds, provenance and the trainer's exit codes.
+// The vocabulary both programs share: stages, phases, roles of memory, failure kinds, provenance and the trainer's exit codes.
 // Who calls it: everybody. Threads: pure values. Failure: parse functions return nullopt on an unknown name.
 #pragma once
 
@@ -29,6 +29,19 @@ inline constexpr std::array<Stage, 10> kAllStages = {
 enum class Phase { kBuild, kForward, kBackward, kGradSync, kOptimizerInit, kOptimizer, kGraphCapture, kOther };
 inline constexpr std::array<Phase, 8> kAllPhases = {Phase::kBuild,         Phase::kForward,   Phase::kBackward,     Phase::kGradSync,
                                                     Phase::kOptimizerInit, Phase::kOptimizer, Phase::kGraphCapture, Phase::kOther};
+
+// What live memory is for. Each byte has one role.
+enum class Role {
+  kParameters,      // parameter buffers
+  kGradients,       // gradient buffers, fp32 gradient copies
+  kOptimizerState,  // fp32 main weights, moments
+  kActivations,     // allocated in forward, or in a replay of it
+  kLogitsAndLoss,   // head and cross-entropy
+  kCommunication,   // buffers of collectives that nothing keeps
+  kTemporaries,     // allocated in backward outside of replays, and the rest
+};
+inline constexpr std::array<Role, 7> kAllRoles = {Role::kParameters,    Role::kGradients,     Role::kOptimizerState, Role::kActivations,
+                                                  Role::kLogitsAndLoss, Role::kCommunication, Role::kTemporaries};
 
 // Why an attempt did not finish.
 enum class FailureKind {
@@ -69,11 +82,13 @@ enum class TrainExit : int {
 
 std::string_view to_string(Stage stage);
 std::string_view to_string(Phase phase);
+std::string_view to_string(Role role);
 std::string_view to_string(FailureKind kind);
 std::string_view to_string(Provenance provenance);
 
 std::optional<Stage> parse_stage(std::string_view name);
 std::optional<Phase> parse_phase(std::string_view name);
+std::optional<Role> parse_role(std::string_view name);
 std::optional<FailureKind> parse_failure_kind(std::string_view name);
 std::optional<Provenance> parse_provenance(std::string_view name);
 

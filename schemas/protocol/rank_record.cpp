@@ -30,6 +30,7 @@ void read_value(const Place& place, Stage& stage) { stage = read_named(place, kA
 void read_value(const Place& place, Phase& phase) { phase = read_named(place, kAllPhases); }
 void read_value(const Place& place, FailureKind& kind) { kind = read_named(place, kAllFailureKinds); }
 void read_value(const Place& place, Provenance& provenance) { provenance = read_named(place, kAllProvenances); }
+void read_value(const Place& place, Role& role) { role = read_named(place, kAllRoles); }
 void read_value(const Place& place, StageEvent& event) { event = read_named(place, kAllStageEvents); }
 
 void read_value(const Place& place, TrainExit& exit_code) {
@@ -66,6 +67,13 @@ void read_value(const Place& place, PhasePeaks& peaks) {
 void write_value(Slot slot, const PhasePeaks& peaks) {
   const Slot object = make_object(slot);
   for (const auto& [phase, peak] : peaks) write_value(member_of(object, std::string(to_string(phase))), peak);
+}
+
+template <typename Visitor, Is<AttributedBytes> Part>
+void visit_fields(Visitor& field, Part& part) {
+  field("role", part.role);
+  field("region", part.region);
+  field("bytes", part.bytes, at_least(1));
 }
 
 template <typename Visitor, Is<HelloRecord> Hello>
@@ -127,6 +135,8 @@ void visit_fields(Visitor& field, Step& step) {
   field("forward_end_allocated_bytes", step.forward_end_allocated_bytes, at_least(0));
   field("replays", step.replays);
   field("tokens_received", step.tokens_received);
+  field("peak_attribution", step.peak_attribution);
+  field("aux_losses", step.aux_losses);
 }
 
 template <typename Visitor, Is<OomRecord> Oom>
@@ -142,6 +152,7 @@ void visit_fields(Visitor& field, Oom& oom) {
   field("num_alloc_retries", oom.num_alloc_retries, at_least(0));
   field("scope", oom.scope);
   field("phases", oom.phases);
+  field("attribution", oom.attribution);
   field("unix_ns", oom.unix_ns, at_least(0));
   field("mono_ns", oom.mono_ns, at_least(0));
   field("message", oom.message);

@@ -10,6 +10,7 @@
 #include <variant>
 #include <vector>
 
+#include "schemas/protocol/attribution.h"
 #include "schemas/protocol/outcome.h"
 #include "schemas/protocol/trial.h"
 
@@ -82,6 +83,9 @@ struct StepRecord {
   std::int64_t forward_end_allocated_bytes = 0;  // at the end of the last micro-batch's forward: what is held for backward
   LabelCounts replays;                           // label -> replays in this step
   std::vector<std::int64_t> tokens_received;     // per MoE layer, tokens this rank's experts got (last micro-batch)
+  // Live bytes at the step's largest allocated peak, which they add up to; null where the device cannot tell.
+  std::optional<Attribution> peak_attribution;
+  std::map<std::string, std::optional<double>> aux_losses;  // by name; null when not finite
 };
 
 struct OomRecord {
@@ -94,8 +98,9 @@ struct OomRecord {
   std::optional<std::int64_t> capacity_bytes;
   std::int64_t largest_free_block_bytes = 0;
   std::int64_t num_alloc_retries = 0;
-  std::string scope;  // module path open at the request, "layer.2.mlp.experts"
-  PhasePeaks phases;  // of the step that failed, as far as it got
+  std::string scope;                       // module path open at the request, "layer.2.mlp.experts"
+  PhasePeaks phases;                       // of the step that failed, as far as it got
+  std::optional<Attribution> attribution;  // live bytes at the request, allocated_bytes in all; null where the device cannot tell
   std::int64_t unix_ns = 0;
   std::int64_t mono_ns = 0;
   std::string message;

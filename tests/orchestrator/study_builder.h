@@ -56,6 +56,18 @@ inline std::vector<protocol::StageRecord> ledger_up_to(protocol::Stage last) {
   return ledger;
 }
 
+// Of a peak in backward: what a rank always holds, and activations in and outside of regions.
+inline protocol::Attribution make_attribution(std::int64_t peak_bytes) {
+  using protocol::Role;
+  const std::int64_t activation_bytes = peak_bytes - 400 * kMegabyte;
+  return {{Role::kParameters, "", 150 * kMegabyte},
+          {Role::kOptimizerState, "", 250 * kMegabyte},
+          {Role::kActivations, "", activation_bytes - 220 * kMegabyte},
+          {Role::kActivations, "core_attn", 20 * kMegabyte},
+          {Role::kActivations, "moe", 80 * kMegabyte},
+          {Role::kActivations, "moe/moe_act", 120 * kMegabyte}};
+}
+
 inline protocol::StepRecord make_step(const RunShape& shape, const protocol::RecomputeSpec& recompute, std::int64_t rank,
                                       std::int64_t step) {
   using protocol::Phase;
@@ -76,6 +88,7 @@ inline protocol::StepRecord make_step(const RunShape& shape, const protocol::Rec
   record.lifetime_peak_allocated_bytes =
       std::max({shape.forward_peak_bytes, shape.backward_peak_bytes, shape.optimizer_peak_bytes}) + extra;
   record.lifetime_peak_reserved_bytes = record.lifetime_peak_allocated_bytes + 100 * kMegabyte;
+  record.peak_attribution = make_attribution(record.lifetime_peak_allocated_bytes);
   record.end_allocated_bytes = 500 * kMegabyte;
   record.end_reserved_bytes = 600 * kMegabyte;
   record.forward_end_allocated_bytes = shape.forward_peak_bytes + extra - 100 * kMegabyte;
@@ -204,6 +217,7 @@ class StudyBuilder {
     oom.capacity_bytes = 1000 * kMegabyte;
     oom.scope = "layer.2.mlp.experts";
     oom.phases = {{phase, {1'000'000, 960 * kMegabyte, 990 * kMegabyte}}};
+    oom.attribution = make_attribution(oom.allocated_bytes);
     oom.mono_ns = 5'000'000;
     oom.message = "out of memory: 64000000 bytes were requested";
     base::RankRows& cause = rows.ranks[0];

@@ -1,9 +1,9 @@
 // Markdown that a terminal shows well: columns are padded, numbers stand to the right, a column without any value is left out.
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <cstdio>
 
+#include "orchestrator/report/bytes_text.h"
 #include "orchestrator/report/format.h"
 
 namespace rematch::report {
@@ -16,45 +16,16 @@ std::string printed(const char* format, double value) {
   return buffer.data();
 }
 
-struct Unit {
-  double bytes;
-  const char* name;
-};
-struct UnitSystem {
-  std::array<Unit, 4> units;  // largest first
-};
-
-const UnitSystem& unit_system(ByteUnits units) {
-  static constexpr UnitSystem kDecimal = {{{{1e9, "GB"}, {1e6, "MB"}, {1e3, "kB"}, {1, "B"}}}};
-  static constexpr UnitSystem kBinary = {{{{1024.0 * 1024 * 1024, "GiB"}, {1024.0 * 1024, "MiB"}, {1024.0, "KiB"}, {1, "B"}}}};
-  switch (units) {
-    case ByteUnits::kGB: return kDecimal;
-    case ByteUnits::kGiB: return kBinary;
-  }
-  return kDecimal;
-}
-
-// Three decimals of the largest unit of which there is at least one: small models would read 0.001 GB otherwise.
-enum class Sign { kWhenNegative, kAlways };
-std::string bytes_text(std::int64_t value, ByteUnits units, Sign sign) {
-  const UnitSystem& system = unit_system(units);
-  const double magnitude = std::abs(static_cast<double>(value));
-  auto fits = [&](const Unit& unit) { return magnitude >= unit.bytes; };
-  const auto unit = std::find_if(system.units.begin(), system.units.end() - 1, fits);
-  const bool is_whole = unit->bytes == 1;
-  const char* format = sign == Sign::kAlways ? (is_whole ? "%+.0f" : "%+.3f") : (is_whole ? "%.0f" : "%.3f");
-  return printed(format, static_cast<double>(value) / unit->bytes) + " " + unit->name;
-}
-
 struct CellText {
   ByteUnits units;
   std::string operator()(std::monostate) const { return "-"; }
   std::string operator()(const std::string& text) const { return text; }
   std::string operator()(Count count) const { return std::to_string(count.value); }
-  std::string operator()(Bytes bytes) const { return bytes_text(bytes.value, units, Sign::kWhenNegative); }
+  std::string operator()(Bytes bytes) const { return bytes_text(bytes.value, units); }
   std::string operator()(BytesDelta bytes) const { return bytes_text(bytes.value, units, Sign::kAlways); }
   std::string operator()(Nanoseconds time) const { return printed("%.2f ms", time.value * 1e-6); }
   std::string operator()(Teraflops rate) const { return printed(rate.value < 1 ? "%.4f" : "%.2f", rate.value); }
+  std::string operator()(Fraction fraction) const { return printed("%.2f %%", fraction.value * 100); }
   std::string operator()(FractionDelta fraction) const { return printed("%+.2f %%", fraction.value * 100); }
 };
 

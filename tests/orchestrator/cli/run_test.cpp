@@ -234,6 +234,27 @@ TEST_F(Run, ShowsInStatusWhatRunsAndWhatIsDone) {
   EXPECT_NE(out_.find("\"running\": null"), std::string::npos) << out_;
 }
 
+TEST_F(Run, BoundsTheArmsOfAPlanOnceTheControlWasMeasured) {
+  EXPECT_EQ(run("", {"plan", sweep().string()}), 0) << err_;
+  EXPECT_EQ(out_.find("at most -"), std::string::npos) << out_;
+  EXPECT_FALSE(fs::exists(workspace())) << "a plan makes no workspace";
+  EXPECT_EQ(run(), 0) << err_;
+  EXPECT_EQ(run("", {"plan", sweep().string()}), 0) << err_;
+  EXPECT_NE(out_.find("of the control's 210.764 MB peak"), std::string::npos) << out_;
+  const std::string bounded = out_;
+  EXPECT_EQ(run("", {"run", sweep().string(), "--dry-run"}), 0) << err_;
+  EXPECT_EQ(out_, bounded);
+}
+
+TEST_F(Run, ShowsWhatThePeakOfAnArmIsMadeOf) {
+  EXPECT_EQ(run(), 0) << err_;
+  EXPECT_EQ(run("", {"show", "[]"}), 0) << err_;
+  EXPECT_NE(out_.find("What the peak is made of (rank 1, backward of step 0)"), std::string::npos) << out_;
+  EXPECT_NE(out_.find("moe/moe_act"), std::string::npos) << out_;
+  EXPECT_EQ(run("", {"show", "moe_act"}), 0) << err_;
+  EXPECT_EQ(out_.find("moe/moe_act"), std::string::npos) << out_;
+}
+
 TEST_F(Run, StartsNothingInADryRun) {
   EXPECT_EQ(run("", {"run", sweep().string(), "--dry-run"}), 0) << err_;
   EXPECT_FALSE(fs::exists(workspace()));

@@ -94,7 +94,7 @@ TEST_F(LoadSweep, TakesOptionsOverTheEnvironmentOverTheFile) {
 }
 
 TEST_F(LoadSweep, GivesAPlanWhoseTextShowsArmsOrderAndCost) {
-  const std::string text = plan_text(loaded({"model.moe_layer_freq=1,1,1,1", "recompute.labels=mlp,moe_act"}));
+  const std::string text = plan_text(loaded({"model.moe_layer_freq=1,1,1,1", "recompute.labels=mlp,moe_act"}), std::nullopt);
   EXPECT_NE(text.find("[]                 planned   -                      control\n"), std::string::npos) << text;
   EXPECT_NE(text.find("mlp                inactive  mlp=0                  L8: mlp: the model has no dense layer\n"), std::string::npos)
       << text;
@@ -114,12 +114,51 @@ TEST_F(LoadSweep, ShowsArmsOfFullRecomputeAndSaysWhatHasNoEffect) {
 
 TEST_F(LoadSweep, GivesAPlanWhoseJsonHoldsTheStudyAndTheCost) {
   const SweepInput input = loaded();
-  const auto document = plan_json(input);
+  const auto document = plan_json(input, std::nullopt);
   EXPECT_EQ(document.at("schema_version"), 1);
   EXPECT_EQ(base::to_json(base::parse_study_plan(document.at("study"))), base::to_json(input.plan));
   EXPECT_EQ(document.at("cost").at("num_trials"), 16);
   EXPECT_EQ(document.at("cost").at("timeout_ms"), 120'000);
   EXPECT_EQ(document.at("warnings").size(), 1u);
+  EXPECT_TRUE(document.at("upper_bounds").is_null());
+}
+
+base::ControlPeak control_peak() {
+  using protocol::Role;
+  base::ControlPeak control{.study = "earlier", .trial_id = "00000000000000aa"};
+  control.peak = {.rank = 1,
+                  .step = 3,
+                  .phase = protocol::Phase::kBackward,
+                  .attribution = {{Role::kParameters, "", 40'000'000},
+                                  {Role::kActivations, "layernorm", 500'000},
+                                  {Role::kActivations, "moe", 6'000'000},
+                                  {Role::kActivations, "moe/moe_act", 1'323'000}}};
+  return control;
+}
+
+TEST_F(LoadSweep, GivesAPlanThatSaysHowMuchEachArmCanLowerThePeakOfAMeasuredControlAtMost) {
+  const SweepInput input = loaded({"model.moe_layer_freq=1,1,1,1", "recompute.labels=mlp,moe_act"});
+  const std::string text = plan_text(input, control_peak());
+  EXPECT_NE(text.find("at most -1.323 MB of the control's 47.823 MB peak"), std::string::npos) << text;
+  EXPECT_NE(text.find("at most -1.823 MB of the control's 47.823 MB peak"), std::string::npos) << "the union: " << text;
+  EXPECT_NE(text.find("upper bounds from the control of study earlier, trial 00000000000000aa, rank 1, backward of step 3\n"),
+            std::string::npos)
+      << text;
+  const auto document = plan_json(input, control_peak());
+  EXPECT_EQ(document.at("upper_bounds").at("control").at("allocated_bytes"), 47'823'000);
+  EXPECT_EQ(document.at("upper_bounds").at("upper_bound_bytes"),
+            (nlohmann::json{{"moe_act", 1'323'000}, {"layernorm+moe_act", 1'823'000}, {"mla_up_proj+mlp", 0}}))
+      << "planned candidates only";
+}
+
+TEST_F(LoadSweep, GivesAPlanThatSaysWhenNoLabelCanHelpOrTheControlDidNotFit) {
+  const SweepInput input = loaded({"recompute.labels=moe_act"});
+  base::ControlPeak control = control_peak();
+  control.peak.moment = base::Moment::kOutOfMemory;
+  EXPECT_NE(plan_text(input, control).find("at most -1.323 MB of the 47.823 MB that the control held when it ran out of memory"),
+            std::string::npos);
+  control.peak.phase = protocol::Phase::kOptimizer;
+  EXPECT_NE(plan_text(input, control).find("no label can help"), std::string::npos);
 }
 
 }  // namespace

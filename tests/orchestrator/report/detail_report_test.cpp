@@ -34,6 +34,52 @@ TEST(DetailReport, ShowsTheEvidenceOfAFailureAndItsMessages) {
     EXPECT_NE(text.find(part), std::string::npos) << part;
 }
 
+TEST(DetailReport, ShowsWhatTheHotRanksPeakIsMadeOfAndWhatEachLabelCanTakeAwayAtMost) {
+  const ReportModel model = detail(tests::clean_study().rows(), "[]").value();
+  const Table& parts = *find_table(model, "peak_attribution");
+  EXPECT_EQ(parts.title, "What the peak is made of (rank 0, backward of step 0)");
+  std::int64_t sum = 0;
+  double shares = 0;
+  for (const auto& row : parts.rows) {
+    sum += std::get<Bytes>(row[2]).value;
+    shares += std::get<Fraction>(row[3]).value;
+  }
+  EXPECT_EQ(sum, 1000 * tests::kMegabyte);
+  EXPECT_DOUBLE_EQ(shares, 1);
+  const Table& bounds = *find_table(model, "upper_bounds");
+  ASSERT_EQ(bounds.rows.size(), 4U);  // three labels that the model has regions of, and the rest
+  const std::vector<std::pair<std::string, std::int64_t>> wanted = {
+      {"moe", 200}, {"moe_act", 120}, {"core_attn", 20}, {"no label covers this", 380}};
+  for (std::size_t i = 0; i < wanted.size(); ++i) {
+    EXPECT_EQ(std::get<std::string>(bounds.rows[i][0]), wanted[i].first);
+    EXPECT_EQ(std::get<Bytes>(bounds.rows[i][1]).value, wanted[i].second * tests::kMegabyte);
+  }
+  EXPECT_NE(render(model, "md").value().find("| activations     | moe/moe_act | 120.000 MB | 12.00 % |"), std::string::npos)
+      << render(model, "md").value();
+}
+
+TEST(DetailReport, ShowsWhatTheFailingRankHeldWhenItRanOutOfMemory) {
+  const ReportModel model = detail(tests::capacity_study().rows(), "moe_act").value();
+  EXPECT_EQ(find_table(model, "peak_attribution")->title, "What the peak is made of (rank 0, out of memory in backward of step 3)");
+}
+
+TEST(DetailReport, SaysThatNoLabelCanHelpWhereTheOptimizersPhaseBinds) {
+  tests::StudyBuilder builder("bound");
+  builder.run("[]", {.optimizer_peak_bytes = 1200 * tests::kMegabyte});
+  EXPECT_NE(render(detail(builder.rows(), "[]").value(), "md").value().find("no label can help: the peak of rank 0 is in optimizer"),
+            std::string::npos);
+}
+
+TEST(DetailReport, SaysThatAnAttributionWasNotMeasuredAndShowsNoTableOfIt) {
+  tests::StudyBuilder builder("cuda");
+  for (base::RankRows& rank : builder.run("[]").ranks)
+    for (protocol::StepRecord& step : rank.steps) step.peak_attribution.reset();
+  const ReportModel model = detail(builder.rows(), "[]").value();
+  EXPECT_EQ(find_table(model, "peak_attribution"), nullptr);
+  ASSERT_EQ(model.notes.size(), 1U);
+  EXPECT_NE(model.notes[0].find("was not measured"), std::string::npos);
+}
+
 TEST(DetailReport, FindsATrialByThePrefixOfItsId) {
   const base::StudyRows study = tests::clean_study().rows();
   EXPECT_TRUE(detail(study, study.plan.trials[5].trial_id));

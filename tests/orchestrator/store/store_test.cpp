@@ -73,6 +73,16 @@ void expect_same_attempt(const base::AttemptRows& loaded, const base::AttemptRow
   EXPECT_EQ(loaded.failure->message, put.failure->message);
 }
 
+// What the database holds of attributions: of each rank the step of its largest peak.
+void keep_attributions_of_largest_peaks(base::StudyRows& study) {
+  for (base::AttemptRows& attempt : study.attempts)
+    for (base::RankRows& rank : attempt.ranks) {
+      const protocol::StepRecord* hottest = base::hottest_step(rank);
+      for (protocol::StepRecord& step : rank.steps)
+        if (&step != hottest) step.peak_attribution.reset();
+    }
+}
+
 void sort_as_loaded(std::vector<base::AttemptRows>& attempts) {
   std::stable_sort(attempts.begin(), attempts.end(), [](const base::AttemptRows& a, const base::AttemptRows& b) {
     return std::pair(a.trial.block, a.trial.slot) < std::pair(b.trial.block, b.trial.slot);
@@ -88,12 +98,14 @@ TEST_F(StoreTest, GivesBackEveryFieldThatWasPut) {
   study.attempts[0].ranks[1].hello.reset();
   study.attempts[0].ranks[1].record_problems = {"line 7: \"odd\"", "torn"};
   study.attempts.back().ranks[0].steps[3].loss.reset();
+  study.attempts.back().ranks[0].steps[3].aux_losses = {{"load_balancing_loss", 0.1 + 0.2}, {"z \"loss\"", std::nullopt}};
   {
     Store store = open();
     put(store, study);
   }
   const base::StudyRows loaded = open().load_study("capacity").value();
   EXPECT_EQ(base::to_json(loaded.plan), base::to_json(study.plan));
+  keep_attributions_of_largest_peaks(study);
   sort_as_loaded(study.attempts);
   ASSERT_EQ(loaded.attempts.size(), study.attempts.size());
   for (std::size_t i = 0; i < study.attempts.size(); ++i) expect_same_attempt(loaded.attempts[i], study.attempts[i]);
@@ -167,6 +179,67 @@ TEST_F(StoreTest, HoldsThePeaksOfEveryRankStepAndPhase) {
   EXPECT_EQ(std::get<std::int64_t>(rows[0][1]), 830 * tests::kMegabyte);
 }
 
+TEST_F(StoreTest, HoldsTheAttributionOfTheStepOfEachRanksLargestPeak) {
+  base::StudyRows study = tests::clean_study().rows();
+  for (base::RankRows& rank : study.attempts[0].ranks) {
+    rank.steps[7].phases[protocol::Phase::kBackward].peak_allocated_bytes += 512;
+    rank.steps[7].peak_attribution->front().bytes += 512;
+  }
+  Store store = open();
+  put(store, study);
+  const std::string& trial_id = study.attempts[0].trial.trial_id;
+  const auto rows = Database(path_).query(
+      "SELECT rank, source, step, sum(bytes) FROM peak_attribution WHERE trial_id = ? GROUP BY 1, 2, 3 ORDER BY rank", {trial_id});
+  ASSERT_EQ(rows.size(), 2U);
+  EXPECT_EQ(rows[0], (ValueRow{std::int64_t{0}, std::string("step"), std::int64_t{7}, 1000 * tests::kMegabyte + 512}));
+  EXPECT_EQ(rows[1], (ValueRow{std::int64_t{1}, std::string("step"), std::int64_t{7}, 950 * tests::kMegabyte + 512}));
+}
+
+TEST_F(StoreTest, ShowsTheHotRanksPeakOfEachArmByRoleAndRegion) {
+  Store store = open();
+  put(store, tests::clean_study().rows());
+  Database database(path_);
+  const auto rows = database.query("SELECT arm, rank, source, sum(bytes), sum(share) FROM attribution GROUP BY arm ORDER BY arm");
+  ASSERT_EQ(rows.size(), 3U);
+  EXPECT_EQ(rows[0], (ValueRow{std::string("[]"), std::int64_t{0}, std::string("step"), 1000 * tests::kMegabyte, 1.0}));
+  EXPECT_EQ(std::get<std::int64_t>(rows[2][3]), 880 * tests::kMegabyte);
+  const auto part = database.query("SELECT bytes FROM attribution WHERE arm = '[]' AND role = 'activations' AND region = 'moe/moe_act'");
+  ASSERT_EQ(part.size(), 1U);
+  EXPECT_EQ(std::get<std::int64_t>(part[0][0]), 120 * tests::kMegabyte);
+}
+
+TEST_F(StoreTest, FindsThePeakOfAControlByItsGroupInAnyStudy) {
+  Store store = open();
+  EXPECT_FALSE(store.control_peak(tests::hex_id(0xbb)));
+  put(store, tests::clean_study().rows());
+  const auto control = store.control_peak(tests::hex_id(0xbb));
+  ASSERT_TRUE(control);
+  EXPECT_EQ(control->study, "clean");
+  EXPECT_EQ(control->peak.moment, base::Moment::kPeak);
+  EXPECT_EQ(control->peak.rank, 0);
+  EXPECT_EQ(control->peak.step, 0);
+  EXPECT_EQ(control->peak.phase, protocol::Phase::kBackward);
+  EXPECT_EQ(control->peak.attribution, tests::make_attribution(1000 * tests::kMegabyte));
+  EXPECT_FALSE(store.control_peak(tests::hex_id(0xcc)));
+}
+
+TEST_F(StoreTest, FindsWhatAControlHeldWhenItRanOutOfMemoryOnlyWhenNoneEndedWell) {
+  base::StudyRows study = tests::capacity_study().rows();
+  Store store = open();
+  put(store, study);
+  const auto control = store.control_peak(tests::hex_id(0xbb));
+  ASSERT_TRUE(control);
+  EXPECT_EQ(control->peak.moment, base::Moment::kOutOfMemory);
+  EXPECT_EQ(control->peak.phase, protocol::Phase::kForward);
+  EXPECT_EQ(control->peak.step, 1);
+  EXPECT_EQ(control->peak.attribution, tests::make_attribution(960 * tests::kMegabyte));
+  base::StudyRows smaller = tests::clean_study().rows();
+  smaller.plan.study_id = "abc0000000000000";
+  for (base::AttemptRows& attempt : smaller.attempts) attempt.study_id = smaller.plan.study_id;
+  put(store, smaller);
+  EXPECT_EQ(store.control_peak(tests::hex_id(0xbb))->study, "clean");
+}
+
 TEST_F(StoreTest, HoldsTheVerdictOfTheStudyItsArmsAndItsRuns) {
   Store store = open();
   put(store, tests::clean_study().rows());
@@ -201,7 +274,7 @@ TEST_F(StoreTest, ClearsEveryRow) {
   put(store, tests::capacity_study().rows());
   store.clear();
   for (const char* table : {"study", "grp", "arm", "trial", "attempt", "rank", "stage", "step", "phase", "label_count", "rank_oom",
-                            "rank_error", "failure", "verdict"})
+                            "rank_error", "failure", "verdict", "peak_attribution"})
     EXPECT_EQ(count(table), 0) << table;
 }
 
@@ -239,6 +312,28 @@ TEST_F(StoreTest, MigratesAnOlderDatabaseAfterACopyBesideIt) {
   Database backup(path_.string() + ".backup-v1");
   EXPECT_EQ(schema_version(backup), 1);
   EXPECT_EQ(backup.query("SELECT * FROM kept").front().size(), 1U);
+}
+
+TEST_F(StoreTest, OpensADatabaseOfTheFirstSchemaWithItsStepsAndWithoutAttributions) {
+  const base::StudyRows study = tests::clean_study().rows();
+  {
+    Store store = open();
+    put(store, study);
+  }
+  {
+    Database database(path_);
+    database.execute_script(
+        "DROP VIEW attribution; DROP TABLE peak_attribution; ALTER TABLE step DROP COLUMN aux_losses; PRAGMA user_version = 1");
+  }
+  Store store = open();
+  const base::StudyRows loaded = store.load_study("clean").value();
+  EXPECT_EQ(loaded.attempts.size(), study.attempts.size());
+  EXPECT_EQ(loaded.attempts[0].ranks[0].steps.size(), 20U);
+  EXPECT_EQ(loaded.attempts[0].ranks[0].steps[0].peak_attribution, std::nullopt);
+  EXPECT_FALSE(store.control_peak(tests::hex_id(0xbb)));
+  EXPECT_TRUE(std::filesystem::exists(path_.string() + ".backup-v1"));
+  put(store, study);
+  EXPECT_TRUE(store.control_peak(tests::hex_id(0xbb)));
 }
 
 TEST_F(StoreTest, LeavesADatabaseAsItWasWhenAMigrationFails) {

@@ -33,6 +33,8 @@ TEST(RankRecord, KeepsEveryValueOfAStep) {
   EXPECT_EQ(step.forward_end_allocated_bytes, 1009);
   EXPECT_EQ(step.replays, (LabelCounts{{"moe_act", 3}}));
   EXPECT_EQ(step.tokens_received, (std::vector<std::int64_t>{128, 0, 64}));
+  EXPECT_EQ(step.peak_attribution, sample_step().peak_attribution);
+  EXPECT_EQ(step.aux_losses, sample_step().aux_losses);
 }
 
 TEST(RankRecord, KeepsTheEvidenceOfAnOutOfMemory) {
@@ -44,6 +46,23 @@ TEST(RankRecord, KeepsTheEvidenceOfAnOutOfMemory) {
   EXPECT_EQ(oom.reserved_bytes, 3);
   EXPECT_EQ(oom.capacity_bytes, 4);
   EXPECT_EQ(oom.scope, "layer.2.mlp.experts");
+  EXPECT_EQ(oom.attribution, sample_oom().attribution);
+}
+
+TEST(RankRecord, SaysNullWhereTheDeviceCannotTellWhatItsMemoryIsFor) {
+  StepRecord step = sample_step();
+  step.peak_attribution.reset();
+  EXPECT_NE(to_line(step).find("\"peak_attribution\":null"), std::string::npos);
+  EXPECT_EQ(std::get<StepRecord>(parse_line(to_line(step))).peak_attribution, std::nullopt);
+}
+
+TEST(RankRecord, KeepsEveryRoleByItsName) {
+  OomRecord oom = sample_oom();
+  for (const Role role : kAllRoles) {
+    oom.attribution = Attribution{{role, "", 1}};
+    EXPECT_EQ(std::get<OomRecord>(parse_line(to_line(oom))).attribution, oom.attribution);
+    EXPECT_EQ(parse_role(to_string(role)), role);
+  }
 }
 
 TEST(RankRecord, KeepsEveryStageByItsName) {
@@ -57,10 +76,12 @@ TEST(RankRecord, WritesNumbersThatAreNotFiniteAsNull) {
   StepRecord step = sample_step();
   step.loss = std::nan("");
   step.grad_norm = std::numeric_limits<double>::infinity();
+  step.aux_losses = {{"z_loss", std::nan("")}};
   step.loss_bits = "7fc00000";
   const auto read = std::get<StepRecord>(parse_line(to_line(step)));
   EXPECT_EQ(read.loss, std::nullopt);
   EXPECT_EQ(read.grad_norm, std::nullopt);
+  EXPECT_EQ(read.aux_losses.at("z_loss"), std::nullopt);
   EXPECT_EQ(read.loss_bits, "7fc00000");
 }
 
@@ -100,6 +121,10 @@ TEST(RankRecord, RefusesWordsOutsideTheVocabulary) {
   expect_refused([&] { parse_line(with(ByeRecord{}, "/exit_code", 3)); }, {"bye.exit_code", "0, 10, 11", "found 3"});
   expect_refused([&] { parse_line(with(sample_step(), "/loss_bits", "3e9999")); }, {"step.loss_bits", "8 hex digits"});
   expect_refused([&] { parse_line(with(sample_step(), "/phases/nap", json::object())); }, {"step.phases", "forward, backward", "\"nap\""});
+  expect_refused([&] { parse_line(with(sample_step(), "/peak_attribution/0/role", "weights")); },
+                 {"step.peak_attribution[0].role", "parameters, gradients", "\"weights\""});
+  expect_refused([&] { parse_line(with(sample_step(), "/peak_attribution/0/bytes", 0)); },
+                 {"step.peak_attribution[0].bytes", "at least 1"});
   expect_refused([&] { parse_line(with(sample_step(), "/end_allocated_bytes", nullptr)); }, {"step.end_allocated_bytes", "found null"});
 }
 

@@ -75,6 +75,8 @@ inline StepRecord sample_step() {
   step.forward_end_allocated_bytes = 1009;
   step.replays = {{"moe_act", 3}};
   step.tokens_received = {128, 0, 64};
+  step.peak_attribution = Attribution{{Role::kParameters, "", 1010}, {Role::kActivations, "moe/moe_act", 1011}};
+  step.aux_losses = {{"load_balancing_loss", 0.1 + 0.2}, {"z_loss", std::nullopt}};
   return step;
 }
 
@@ -91,6 +93,7 @@ inline OomRecord sample_oom() {
   oom.num_alloc_retries = 6;
   oom.scope = "layer.2.mlp.experts";
   oom.phases = sample_peaks();
+  oom.attribution = Attribution{{Role::kOptimizerState, "", 2}};
   oom.unix_ns = 7;
   oom.mono_ns = 8;
   oom.message = "out of memory";

@@ -133,6 +133,7 @@ void FakeRank::run_out_of_memory() {
   oom.num_alloc_retries = 1;
   oom.scope = "layer.1.mlp.experts";
   oom.phases = {{Phase::kForward, {1000, peak_bytes(), peak_bytes() + 8 * kMiB}}};
+  oom.attribution = attribution();
   oom.unix_ns = probes::unix_ns();
   oom.mono_ns = probes::mono_ns();
   oom.message = "out of memory on purpose";
@@ -196,6 +197,7 @@ void FakeRank::step(std::int64_t index) {
   for (const auto& [label, sites] : sites_) record.replays[label] = sites * num_micro_batches();
   if (replays_without_label_) record.replays["moe"] = 1;
   record.tokens_received = {trial_.training.seq_length};
+  record.peak_attribution = attribution();
   writer_.append(record);
 }
 
@@ -205,6 +207,20 @@ std::int64_t FakeRank::peak_bytes() const {
   std::int64_t activations = kActivationBytes + rank_ * kMiB;
   for (const auto& [label, sites] : sites_) activations -= std::min<std::int64_t>(sites, 8) * (label == "moe" ? 12 : 2) * kMiB;
   return kParameterBytes + std::max<std::int64_t>(activations, 16 * kMiB);
+}
+
+// Of peak_bytes(): the MoE layers hold three eighths of the activations, a third of that in moe_act, unless their label is active.
+Attribution FakeRank::attribution() const {
+  const std::int64_t parameter_bytes = std::min(kParameterBytes, peak_bytes());
+  const std::int64_t activation_bytes = peak_bytes() - parameter_bytes;
+  const std::int64_t moe_bytes = sites_.contains("moe") ? 0 : activation_bytes / 4;
+  const std::int64_t act_bytes = sites_.contains("moe") || sites_.contains("moe_act") ? 0 : activation_bytes / 8;
+  Attribution parts = {{Role::kParameters, "", parameter_bytes},
+                       {Role::kActivations, "", activation_bytes - moe_bytes - act_bytes},
+                       {Role::kActivations, "moe", moe_bytes},
+                       {Role::kActivations, "moe/moe_act", act_bytes}};
+  std::erase_if(parts, [](const AttributedBytes& part) { return part.bytes == 0; });
+  return parts;
 }
 
 std::int64_t FakeRank::num_micro_batches() const {

@@ -34,6 +34,7 @@ class FakeRank {
   void first_step();
   void step(std::int64_t index);
   std::int64_t peak_bytes() const;
+  protocol::Attribution attribution() const;
   std::int64_t num_micro_batches() const;
 
   std::filesystem::path folder_;

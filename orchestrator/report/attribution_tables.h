@@ -1,0 +1,17 @@
+// What the hot rank's peak is made of, by role and region, and what each label could take away of it at most. Pure.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "orchestrator/base/rows.h"
+#include "orchestrator/report/report_model.h"
+
+namespace rematch::report {
+
+// Empty when it was not measured.
+std::vector<Table> attribution_tables(const base::AttemptRows& attempt);
+// What the tables cannot say: that nothing was measured, or that no label can help. One sentence, or none.
+std::string attribution_note(const base::AttemptRows& attempt);
+
+}  // namespace rematch::report

@@ -65,8 +65,10 @@ at::Tensor MoeLayer::mixture(const at::Tensor& x_TH, SequenceShape sequence) {
 at::Tensor MoeLayer::shared_experts(const at::Tensor& x_TH) const {
   const base::ModuleScope scope("shared_experts");
   const auto shared = [this](const recompute::Tensors& in) {
-    const auto y_TH = shared_experts_->forward(in[0]);
-    return recompute::Tensors{shared_gate_ ? gated_rows(y_TH, linear_layer(in[0], shared_gate_->tensor)) : y_TH};
+    if (!shared_gate_) return recompute::Tensors{shared_experts_->forward(in[0])};
+    // One node for both uses: their gradients are summed before they join x's others, as in a replay.
+    const auto both_TH = in[0].alias();
+    return recompute::Tensors{gated_rows(shared_experts_->forward(both_TH), linear_layer(both_TH, shared_gate_->tensor))};
   };
   return shared_region_->run(shared, {x_TH}).tensors[0];
 }

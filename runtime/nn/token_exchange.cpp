@@ -162,7 +162,7 @@ at::Tensor TokenExchange::from_experts(const at::Tensor& y_RH) const {
 at::Tensor TokenExchange::value_indices() const {
   const auto num_experts = static_cast<std::int64_t>(rows_per_expert_.size());
   const auto options = row_map_.options().dtype(at::kLong);
-  const auto experts = at::repeat_interleave(at::tensor(rows_per_expert_, options), row_map_.size(0));
+  const auto experts = at::arange(num_experts, options).repeat_interleave(at::tensor(rows_per_expert_, options));
   return row_map_.to(at::kLong).div(topk_, "floor").mul_(num_experts).add_(experts);
 }
 

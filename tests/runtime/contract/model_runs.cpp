@@ -5,6 +5,7 @@
 #include <torch/csrc/autograd/autograd.h>
 
 #include <stdexcept>
+#include <torch/csrc/distributed/c10d/Store.hpp>
 
 #include "probes/device/charge.h"
 #include "probes/device/device_memory.h"

@@ -17,7 +17,6 @@
 #include "runtime/nn/mla_expand.h"
 #include "runtime/nn/mlp.h"
 #include "runtime/nn/rms_norm.h"
-#include "runtime/nn/router.h"
 #include "tests/runtime/twin.h"
 
 namespace rematch::nn {
@@ -133,20 +132,6 @@ TEST_F(Twins, MlaExpandRotatesAndSharesTheRotaryKey) {
   expect_twins(ours, twin, {random({14, 30}), random({14, 33}), random({14, 14})});
 }
 
-TEST_F(Twins, SigmoidAndSoftmaxRouters) {
-  for (const auto function : {ScoreFunction::kSigmoid, ScoreFunction::kSoftmax}) {
-    const RouterShape shape{.num_experts = 8, .topk = 3, .score_function = function, .scaling_factor = 2.5};
-    const auto twin = [&](const Tensors& in) {
-      const auto logits = at::matmul(in[0], in[1].t());
-      const bool sigmoid = function == ScoreFunction::kSigmoid;
-      const auto chosen = std::get<0>((sigmoid ? logits.sigmoid() : logits).topk(3, 1));
-      return Tensors{(sigmoid ? chosen / chosen.sum(1, true) : chosen.softmax(1)) * 2.5};
-    };
-    expect_twins([&](const Tensors& in) { return Tensors{route(in[0], in[1], shape).probs_TK}; }, twin,
-                 {random({10, 16}), random({8, 16})});
-  }
-}
-
 TEST_F(Twins, DispatchAndCombineWeighEachTokensExperts) {
   const auto experts = at::tensor({2, 0, 1, 2, 2, 1, 0, 1}, at::kLong).view({4, 2});
   const comm::Communicator alone("ep", comm::make_backend("single", {}, {.name = "ep"}), at::kCPU);
@@ -156,7 +141,9 @@ TEST_F(Twins, DispatchAndCombineWeighEachTokensExperts) {
     const auto sent = dispatch(exchange, in[0], in[1].to(at::kFloat));
     return Tensors{combine(exchange, (sent.tokens_RH * sent.probs_R.unsqueeze(1)).to(at::kBFloat16))};
   };
-  expect_twins(ours, [](const Tensors& in) { return Tensors{in[0] * in[1].sum(1, true)}; }, {random({4, 6}), random({4, 2})});
+  // Probabilities of all experts come in; those of the chosen count.
+  const auto twin = [&](const Tensors& in) { return Tensors{in[0] * in[1].gather(1, experts).sum(1, true)}; };
+  expect_twins(ours, twin, {random({4, 6}), random({4, 4})});
 }
 
 TEST_F(Twins, EmbeddingAddsUpRepeatedTokens) {

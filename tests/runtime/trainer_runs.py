@@ -24,7 +24,7 @@ def describe():
 
 
 def trial_document(modules, *, fields=None, world_size=2, expert_parallel=2, training=None, memory_limit_bytes=None, device="cpu",
-                   measure=None, granularity="selective"):
+                   measure=None, granularity="selective", optimizer=None):
     description = describe()
     preset = next(preset for preset in description["presets"] if preset["name"] == "moonlight_16b")
     overrides = {**TINY, **(fields or {})}
@@ -35,8 +35,10 @@ def trial_document(modules, *, fields=None, world_size=2, expert_parallel=2, tra
         "timeout_ms": LIMIT_S * 1000,
         "model": {"family": "mla_moe", "preset": "moonlight_16b", "overridden": sorted(overrides), "fields": {**preset["fields"], **overrides}},
         "training": {**document_training, **(training or {})},
-        "optimizer": {"use_distributed_optimizer": True, "grad_reduce_in_fp32": False, "use_precision_aware_optimizer": False, "lr": 1e-3,
-                      "adam_beta1": 0.9, "adam_beta2": 0.95, "adam_eps": 1e-8, "weight_decay": 0.1, "clip_grad": 1.0},
+        "optimizer": {"use_distributed_optimizer": True, "grad_reduce_in_fp32": False, "use_precision_aware_optimizer": False,
+                      "exp_avg_dtype": "fp32", "exp_avg_sq_dtype": "fp32", "store_param_remainders": True, "fp8_recipe": None,
+                      "gradient_accumulation_fusion": False, "lr": 1e-3,
+                      "adam_beta1": 0.9, "adam_beta2": 0.95, "adam_eps": 1e-8, "weight_decay": 0.1, "clip_grad": 1.0, **(optimizer or {})},
         "parallel": {"world_size": world_size, "tensor_model_parallel_size": 1, "pipeline_model_parallel_size": 1,
                      "context_parallel_size": 1, "expert_model_parallel_size": expert_parallel},
         "backend": {"device": device, "attention": "fused", "memory_limit_bytes": memory_limit_bytes},

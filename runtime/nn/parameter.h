@@ -18,11 +18,13 @@ struct ParameterDeclaration {
   std::vector<std::int64_t> shape;
   Init init = Init::kNormal;
   ParameterKind kind = ParameterKind::kDense;
+  at::ScalarType dtype = at::kBFloat16;  // fp32 for the few that Megatron keeps so
 };
 
 struct Parameter {
   ParameterDeclaration declaration;
-  at::Tensor tensor;  // bf16 leaf, a view of a buffer; undefined until placed
+  at::Tensor tensor;     // leaf; undefined until placed
+  at::Tensor main_grad;  // where its gradients add up (nn/main_grad.h); undefined until placed
   std::int64_t num_elements() const;
 };
 

@@ -12,17 +12,35 @@
 namespace rematch::runtime {
 
 protocol::Describe describe() {
-  protocol::Describe description{
-      .build_id = probes::build_id(),
-      .version = REMATCH_VERSION,
-      .libtorch_version = TORCH_VERSION,
-      .devices = {"cpu", "meta"},
-      .comm_backends = comm::backend_names(),
-      .attention_backends = {"fused", "unfused"},
-      .optimizer_modes = {"use_distributed_optimizer=true", "grad_reduce_in_fp32=false", "use_precision_aware_optimizer=false"},
-      .parallel_axes = {"expert_model_parallel_size"},
-      .families = {},
-      .presets = models::presets()};
+  protocol::Describe description{.build_id = probes::build_id(),
+                                 .version = REMATCH_VERSION,
+                                 .libtorch_version = TORCH_VERSION,
+                                 .devices = {"cpu", "meta"},
+                                 .comm_backends = comm::backend_names(),
+                                 .attention_backends = {"fused", "unfused"},
+                                 .optimizer_modes = {"use_distributed_optimizer=true",
+                                                     "use_distributed_optimizer=false",
+                                                     "grad_reduce_in_fp32=true",
+                                                     "grad_reduce_in_fp32=false",
+                                                     "use_precision_aware_optimizer=true",
+                                                     "use_precision_aware_optimizer=false",
+                                                     "exp_avg_dtype=fp32",
+                                                     "exp_avg_dtype=bf16",
+                                                     "exp_avg_sq_dtype=fp32",
+                                                     "exp_avg_sq_dtype=bf16",
+                                                     "store_param_remainders=true",
+                                                     "store_param_remainders=false",
+                                                     "fp8_recipe=null",
+                                                     "fp8_recipe=delayed",
+                                                     "fp8_recipe=tensorwise",
+                                                     "fp8_recipe=mxfp8",
+                                                     "fp8_recipe=blockwise",
+                                                     "fp8_recipe=custom",
+                                                     "gradient_accumulation_fusion=true",
+                                                     "gradient_accumulation_fusion=false"},
+                                 .parallel_axes = {"expert_model_parallel_size"},
+                                 .families = {},
+                                 .presets = models::presets()};
   if (probes::built_with_cuda()) description.devices.emplace_back("cuda");
   for (const auto* family : models::families()) description.families.push_back(family->describe());
   return description;

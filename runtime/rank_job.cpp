@@ -12,6 +12,7 @@
 #include <stdexcept>
 #include <thread>
 #include <torch/csrc/distributed/c10d/Store.hpp>
+#include <utility>
 
 #include "probes/device/device_memory.h"
 #include "probes/host/build_id.h"
@@ -27,6 +28,7 @@
 #include "runtime/train/recorder.h"
 #include "runtime/train/trainer.h"
 #include "schemas/protocol/document_error.h"
+#include "schemas/protocol/optimizer_problems.h"
 #include "schemas/protocol/record_file.h"
 #include "schemas/protocol/trial.h"
 #include "schemas/protocol/trial_paths.h"
@@ -58,6 +60,15 @@ void check_features(const protocol::FeatureSpec& features) {
           "features: this trainer has none of fp8, cuda_graph_impl, moe_shared_expert_overlap, cpu_offloading; switch them off");
 }
 
+void check_optimizer(const protocol::OptimizerSpec& optimizer) {
+  for (const auto& [option, message] : protocol::optimizer_problems(optimizer))
+    throw base::BadTrial("optimizer." + option + ": " + message);
+  for (const auto& [option, found] :
+       {std::pair("exp_avg_dtype", optimizer.exp_avg_dtype), std::pair("exp_avg_sq_dtype", optimizer.exp_avg_sq_dtype)})
+    require(found == "fp32" || found == "bf16",
+            std::string("optimizer.") + option + ": this trainer has moments in fp32 and bf16, found '" + found + "'; write one of these");
+}
+
 // What the controller checks before a launch, checked again: a trial may be run by hand.
 void check_trial(const protocol::Trial& trial, const RankEnvironment& environment) {
   require(trial.parallel.world_size == environment.world_size, "parallel.world_size is " + std::to_string(trial.parallel.world_size) +
@@ -79,9 +90,7 @@ void check_trial(const protocol::Trial& trial, const RankEnvironment& environmen
               std::to_string(trial.training.micro_batch_size * dims.data_parallel_size()) + "), found " +
               std::to_string(trial.training.global_batch_size));
   require(trial.training.bf16, "training.bf16: this trainer has bf16 parameters only");
-  require(
-      trial.optimizer.use_distributed_optimizer && !trial.optimizer.grad_reduce_in_fp32 && !trial.optimizer.use_precision_aware_optimizer,
-      "optimizer: this trainer has use_distributed_optimizer: true, grad_reduce_in_fp32: false, use_precision_aware_optimizer: false");
+  check_optimizer(trial.optimizer);
   require(
       trial.trainer_build_id.empty() || trial.trainer_build_id == probes::build_id(),
       "trainer_build_id: the trial wants build " + trial.trainer_build_id + ", this is " + probes::build_id() + "; plan the sweep again");

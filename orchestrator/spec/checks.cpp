@@ -5,6 +5,7 @@
 
 #include "orchestrator/spec/keys.h"
 #include "orchestrator/spec/nearest.h"
+#include "schemas/protocol/optimizer_problems.h"
 #include "schemas/protocol/parallel_dims.h"
 
 namespace rematch::spec {
@@ -51,8 +52,15 @@ void check_mode(ParseState& state, const KeyRow& row) {
 void check_modes(ParseState& state) {
   for (const auto& row : key_rows()) {
     const bool is_mode = row.key.rfind("features.", 0) == 0 || row.key == "training.bf16" ||
-                         (row.key.rfind("optimizer.", 0) == 0 && row.kind == Kind::kBoolean);
+                         (row.key.rfind("optimizer.", 0) == 0 && (row.kind == Kind::kBoolean || row.kind == Kind::kText));
     if (is_mode && state.sound({row.key})) check_mode(state, row);
+  }
+}
+
+void check_optimizer(ParseState& state) {
+  for (const auto& problem : protocol::optimizer_problems(state.spec.common.optimizer)) {
+    const std::string key = "optimizer." + problem.option;
+    if (state.sound({key})) state.refuse_first({key}, problem.message);
   }
 }
 
@@ -145,6 +153,7 @@ void check_sweep(ParseState& state) {
   check_name(state);
   check_device(state);
   check_modes(state);
+  check_optimizer(state);
   check_layout(state);
   check_experts(state);
   check_length(state);

@@ -5,6 +5,7 @@
 
 #include "runtime/base/saved_tensors.h"
 #include "runtime/nn/gemm.h"
+#include "runtime/nn/main_grad.h"
 
 namespace rematch::nn {
 
@@ -36,7 +37,7 @@ class GroupedLinearFunction : public torch::autograd::Function<GroupedLinearFunc
     for_each_expert(rows, [&](std::size_t e, std::int64_t first) {
       const auto dy = grads[0].narrow(0, first, rows[e]);
       gemm_into(dx_RI.narrow(0, first, rows[e]), dy, weights[e]);
-      results[e + 1] = gemm(dy.t(), x_RI.narrow(0, first, rows[e]));
+      results[e + 1] = weight_grad(dy, x_RI.narrow(0, first, rows[e]), weights[e]);
     });
     results.front() = dx_RI;
     return results;

@@ -3,6 +3,7 @@
 #include <torch/csrc/autograd/custom_function.h>
 
 #include "runtime/nn/gemm.h"
+#include "runtime/nn/main_grad.h"
 #include "runtime/nn/save.h"
 
 namespace rematch::nn {
@@ -21,7 +22,7 @@ class LinearFunction : public torch::autograd::Function<LinearFunction> {
     const auto& dy_TO = grads[0];
     at::Tensor dx_TI;
     if (ctx->needs_input_grad(0)) dx_TI = gemm(dy_TO, saved[1]);
-    return {dx_TI, gemm(dy_TO.t(), saved[0])};
+    return {dx_TI, weight_grad(dy_TO, saved[0], saved[1])};
   }
 };
 

@@ -30,7 +30,8 @@ struct ParameterDeclaration {
 
 struct Parameter {
   ParameterDeclaration declaration;
-  at::Tensor tensor;  // bf16 leaf, a view of a buffer; undefined until placed
+  at::Tensor tensor;     // leaf; undefined until placed
+  at::Tensor main_grad;  // where its gradients add up (nn/main_grad.h); undefined until placed
   std::int64_t num_elements() const;
 };
 

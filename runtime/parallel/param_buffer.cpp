@@ -25,59 +25,64 @@ std::int64_t rounded_up(std::int64_t value, std::int64_t multiple) { return (val
 }  // namespace
 
 ParamBuffer::ParamBuffer(const std::vector<nn::Parameter*>& parameters, const comm::Communicator& group, at::Device device,
-                         std::int64_t bucket_size)
-    : group_(group) {
-  place(parameters, bucket_size);
+                         const BufferOptions& options)
+    : group_(group), options_(options), kind_(parameters.front()->declaration.kind) {
+  place(parameters);
+  make_tensors(parameters, device);
   find_pieces(parameters);
-  const std::int64_t total = buckets_.empty() ? 0 : buckets_.back().first + buckets_.back().count;
-  const auto options = at::TensorOptions(device).dtype(at::kBFloat16);
-  const auto zeros_as = [&](protocol::Role kind) {
-    const base::RoleScope role(kind);
-    return at::zeros({total}, options);
-  };
-  params_ = zeros_as(protocol::Role::kParameters);
-  grads_ = zeros_as(protocol::Role::kGradients);
-  for (std::size_t i = 0; i < parameters.size(); ++i) {
-    auto& parameter = *parameters[i];
-    const auto view = [&](const at::Tensor& flat) {
-      return flat.narrow(0, offsets_[i], parameter.num_elements()).view(parameter.declaration.shape).detach();
-    };
-    parameter.tensor = view(params_).requires_grad_();
-    parameter.tensor.mutable_grad() = view(grads_);  // autograd adds into it in place
-  }
 }
 
 // Last declared first: gradients arrive in this order.
-void ParamBuffer::place(const std::vector<nn::Parameter*>& parameters, std::int64_t bucket_size) {
-  const auto bucket_multiple = std::lcm(static_cast<std::int64_t>(group_.size()), kBucketAlignment);
+void ParamBuffer::place(const std::vector<nn::Parameter*>& parameters) {
+  const auto bucket_multiple = is_sharded() ? std::lcm(static_cast<std::int64_t>(group_.size()), kBucketAlignment) : 1;
+  const auto param_multiple = is_sharded() ? kParamAlignment : 1;
   offsets_.resize(parameters.size());
   std::int64_t bucket_first = 0, next = 0;
   const auto close_bucket = [&] {
     const auto count = rounded_up(next - bucket_first, bucket_multiple);
     buckets_.push_back({bucket_first, count});
-    shard_elements_ += count / group_.size();
     bucket_first = next = bucket_first + count;
   };
   for (std::size_t i = parameters.size(); i-- > 0;) {
-    next = rounded_up(next, kParamAlignment);
+    next = rounded_up(next, param_multiple);
     offsets_[i] = next;
     next += parameters[i]->num_elements();
-    if (next - bucket_first >= bucket_size) close_bucket();
+    if (next - bucket_first >= options_.bucket_size) close_bucket();
   }
   if (next > bucket_first) close_bucket();
 }
 
+void ParamBuffer::make_tensors(const std::vector<nn::Parameter*>& parameters, at::Device device) {
+  const auto param_options = at::TensorOptions(device).dtype(parameters.front()->declaration.dtype);
+  const auto total = buckets_.back().first + buckets_.back().count;
+  {
+    const base::RoleScope role(protocol::Role::kGradients);
+    grads_ = at::zeros({total}, param_options.dtype(options_.grad_dtype));
+  }
+  const base::RoleScope role(protocol::Role::kParameters);
+  if (is_sharded()) params_ = at::zeros({total}, param_options);
+  for (std::size_t i = 0; i < parameters.size(); ++i) {
+    auto& parameter = *parameters[i];
+    const auto& shape = parameter.declaration.shape;
+    const auto view = [&](const at::Tensor& flat) { return flat.narrow(0, offsets_[i], parameter.num_elements()).view(shape).detach(); };
+    parameter.tensor = (is_sharded() ? view(params_) : at::zeros(shape, param_options)).requires_grad_();
+    nn::send_gradients(parameter, view(grads_), options_.dummies);
+  }
+}
+
 void ParamBuffer::find_pieces(const std::vector<nn::Parameter*>& parameters) {
-  std::int64_t shard_first = 0;  // of the current bucket, in the flat shard
+  const auto add_piece = [this](const nn::Parameter& parameter, std::int64_t first, std::int64_t count) {
+    const auto part = [&](const at::Tensor& whole) { return whole.detach().view({-1}).narrow(0, first, count); };
+    pieces_.push_back({part(parameter.tensor), part(parameter.main_grad), parameter.declaration.shape.size() > 1});
+  };
   for (const auto& bucket : buckets_) {
-    const auto count = bucket.count / group_.size();
-    const auto first = bucket.first + group_.rank() * count;
+    const auto count = is_sharded() ? bucket.count / group_.size() : bucket.count;
+    const auto first = bucket.first + (is_sharded() ? group_.rank() * count : 0);
     for (std::size_t i = parameters.size(); i-- > 0;) {
       const auto begin = std::max(first, offsets_[i]);
       const auto end = std::min(first + count, offsets_[i] + parameters[i]->num_elements());
-      if (begin < end) pieces_.push_back({shard_first + begin - first, end - begin, parameters[i]->declaration.shape.size() > 1});
+      if (begin < end) add_piece(*parameters[i], begin - offsets_[i], end - begin);
     }
-    shard_first += count;
   }
 }
 
@@ -86,24 +91,22 @@ at::Tensor ParamBuffer::shard_of(const at::Tensor& flat, const Bucket& bucket) c
   return flat.narrow(0, bucket.first + group_.rank() * count, count);
 }
 
-std::vector<at::Tensor> ParamBuffer::shards_of(const at::Tensor& flat) const {
-  std::vector<at::Tensor> shards;
-  for (const auto& bucket : buckets_) shards.push_back(shard_of(flat, bucket));
-  return shards;
-}
-
 void ParamBuffer::zero_grads() { grads_.zero_(); }
 
-void ParamBuffer::reduce_scatter_grads(double divisor) {
+void ParamBuffer::sync_grads(double divisor) {
   for (const auto& bucket : buckets_) {
     auto whole = grads_.narrow(0, bucket.first, bucket.count);
     scale(whole, 1 / divisor);
-    if (!group_.is_alone()) group_.reduce_scatter_sum(shard_of(grads_, bucket), whole);
+    if (group_.is_alone()) continue;
+    if (is_sharded())
+      group_.reduce_scatter_sum(shard_of(grads_, bucket), whole);
+    else
+      group_.all_reduce_sum(whole);
   }
 }
 
-void ParamBuffer::all_gather_params() {
-  if (group_.is_alone()) return;
+void ParamBuffer::gather_params() {
+  if (!is_sharded() || group_.is_alone()) return;
   for (const auto& bucket : buckets_) group_.all_gather(params_.narrow(0, bucket.first, bucket.count), shard_of(params_, bucket));
 }
 

@@ -32,7 +32,7 @@ GradientLog::GradientLog(const std::string& folder, int rank) {
 void GradientLog::append(std::int64_t step, const nn::ParameterStore& store) {
   for (const auto& parameter : store.all())
     file_ << "{\"step\":" << step << ",\"parameter\":\"" << parameter.declaration.name << "\",\"gradient_hash\":\""
-          << hash_text(parameter.tensor.grad()) << "\"}\n";
+          << hash_text(parameter.main_grad) << "\"}\n";
   file_.flush();
 }
 

@@ -15,7 +15,8 @@
 #include "runtime/base/log.h"
 #include "runtime/base/scope.h"
 #include "runtime/models/model.h"
-#include "runtime/parallel/distributed_optimizer.h"
+#include "runtime/parallel/optimizer.h"
+#include "runtime/parallel/place_parameters.h"
 #include "runtime/train/gradient_log.h"
 #include "runtime/train/mock_data.h"
 
@@ -38,7 +39,6 @@ class TrainingJob {
   at::Tensor forward(const Batch& batch);
   void update_parameters(std::int64_t step, protocol::StepRecord& record);
   void read_loss(protocol::StepRecord& record);
-  std::vector<nn::Parameter*> parameters_of(nn::ParameterKind kind);
   // Stages of the first step, entered and left again by each of its micro-batches; later steps have none of their own.
   void enter_once(std::int64_t step, Stage stage);
   void leave_once(std::int64_t step, Stage stage);
@@ -50,8 +50,9 @@ class TrainingJob {
   recompute::Policy policy_;
   nn::ParameterStore store_;
   std::unique_ptr<models::Model> model_;
+  nn::DummyGrads dummies_;
   std::vector<std::unique_ptr<parallel::ParamBuffer>> buffers_;
-  std::unique_ptr<parallel::DistributedOptimizer> optimizer_;
+  std::unique_ptr<parallel::Optimizer> optimizer_;
   std::optional<GradientLog> gradient_log_;
   nn::SequenceShape sequence_;
   std::int64_t num_microbatches_;
@@ -88,22 +89,10 @@ TrainingJob::TrainingJob(const TrainRequest& request, Recorder& recorder)
   recorder_.model(model_record(family));
 }
 
-std::vector<nn::Parameter*> TrainingJob::parameters_of(nn::ParameterKind kind) {
-  std::vector<nn::Parameter*> chosen;
-  for (auto& parameter : store_.all())
-    if (parameter.declaration.kind == kind) chosen.push_back(&parameter);
-  return chosen;
-}
-
 void TrainingJob::build_parameters() {
-  const auto place = [&](nn::ParameterKind kind, const comm::Communicator& group) {
-    const auto parameters = parameters_of(kind);
-    if (!parameters.empty()) buffers_.push_back(std::make_unique<parallel::ParamBuffer>(parameters, group, mesh_.device()));
-  };
-  place(nn::ParameterKind::kDense, mesh_.data());
-  place(nn::ParameterKind::kExpert, mesh_.expert_data());
+  buffers_ = parallel::place_parameters(store_, mesh_, trial_.optimizer, dummies_);
   for (const auto& parameter : store_.all()) nn::initialise(parameter, trial_.training.seed, model_->init_method_std());
-  optimizer_ = std::make_unique<parallel::DistributedOptimizer>(trial_.optimizer, mesh_, pointers(buffers_));
+  optimizer_ = std::make_unique<parallel::Optimizer>(trial_.optimizer, mesh_, pointers(buffers_));
 }
 
 protocol::ModelRecord TrainingJob::model_record(const models::Family& family) const {
@@ -183,9 +172,9 @@ void TrainingJob::update_parameters(std::int64_t step, protocol::StepRecord& rec
   model_->finish_step();
   leave_once(step, Stage::kFirstGradSync);
   enter_once(step, Stage::kOptimizerInit);
-  if (!optimizer_->has_moments()) {
+  if (!optimizer_->has_late_state()) {
     recorder_.enter_phase(Phase::kOptimizerInit);
-    optimizer_->make_moments();
+    optimizer_->make_late_state();
   }
   recorder_.enter_phase(Phase::kOptimizer);
   const double grad_norm = optimizer_->grad_norm();

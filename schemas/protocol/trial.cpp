@@ -33,6 +33,11 @@ void visit_fields(Visitor& field, Spec& optimizer) {
   field("use_distributed_optimizer", optimizer.use_distributed_optimizer);
   field("grad_reduce_in_fp32", optimizer.grad_reduce_in_fp32);
   field("use_precision_aware_optimizer", optimizer.use_precision_aware_optimizer);
+  field("exp_avg_dtype", optimizer.exp_avg_dtype, one_of({"fp32", "bf16", "fp16", "fp8"}));
+  field("exp_avg_sq_dtype", optimizer.exp_avg_sq_dtype, one_of({"fp32", "bf16", "fp16", "fp8"}));
+  field("store_param_remainders", optimizer.store_param_remainders);
+  field("fp8_recipe", optimizer.fp8_recipe, one_of({"delayed", "tensorwise", "mxfp8", "blockwise", "custom"}));
+  field("gradient_accumulation_fusion", optimizer.gradient_accumulation_fusion);
   field("lr", optimizer.lr, at_least(0));
   field("adam_beta1", optimizer.adam_beta1, at_least(0));
   field("adam_beta2", optimizer.adam_beta2, at_least(0));

@@ -32,10 +32,16 @@ struct TrainingSpec {
   bool bf16 = true;
 };
 
+// Adam. The modes decide what is held in memory, and when: reports/METRICS.md, "Persistent bytes".
 struct OptimizerSpec {
-  bool use_distributed_optimizer = true;
-  bool grad_reduce_in_fp32 = false;
+  bool use_distributed_optimizer = true;  // each data-parallel rank holds the optimizer state of its shard
+  bool grad_reduce_in_fp32 = false;       // fp32 gradient buffers
   bool use_precision_aware_optimizer = false;
+  std::string exp_avg_dtype = "fp32";  // of the moments: fp32 | bf16 | fp16 | fp8
+  std::string exp_avg_sq_dtype = "fp32";
+  bool store_param_remainders = true;         // of a precision-aware optimizer: main weights are the bf16 parameter and 16 bits beside it
+  std::optional<std::string> fp8_recipe;      // set and not "delayed": a precision-aware optimizer keeps Megatron Core's fp32 main weights
+  bool gradient_accumulation_fusion = false;  // a linear layer adds its weight gradient to the buffer itself
   double lr = 0;
   double adam_beta1 = 0.9;
   double adam_beta2 = 0.95;

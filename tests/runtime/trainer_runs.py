@@ -30,8 +30,8 @@ def resolved_fields(preset, overrides):
     return {**defaults, **preset["fields"], **overrides}
 
 
-def trial_document(modules, *, preset="moonlight_16b", attention="fused", recompute=None, fields=None, world_size=2, expert_parallel=2, training=None, memory_limit_bytes=None, device="cpu",
-                   measure=None, granularity="selective"):
+def trial_document(modules, *, preset="moonlight_16b", attention="fused", recompute=None, fields=None, world_size=2, expert_parallel=2,
+                   training=None, optimizer=None, memory_limit_bytes=None, device="cpu", measure=None, granularity="selective"):
     description = describe()
     preset = next(known for known in description["presets"] if known["name"] == preset)
     overrides = {**(TINY if preset["name"] == "moonlight_16b" else {}), **(fields or {})}
@@ -42,8 +42,10 @@ def trial_document(modules, *, preset="moonlight_16b", attention="fused", recomp
         "timeout_ms": LIMIT_S * 1000,
         "model": {"family": preset["family"], "preset": preset["name"], "overridden": sorted(overrides), "fields": resolved_fields(preset, overrides)},
         "training": {**document_training, **(training or {})},
-        "optimizer": {"use_distributed_optimizer": True, "grad_reduce_in_fp32": False, "use_precision_aware_optimizer": False, "lr": 1e-3,
-                      "adam_beta1": 0.9, "adam_beta2": 0.95, "adam_eps": 1e-8, "weight_decay": 0.1, "clip_grad": 1.0},
+        "optimizer": {"use_distributed_optimizer": True, "grad_reduce_in_fp32": False, "use_precision_aware_optimizer": False,
+                      "exp_avg_dtype": "fp32", "exp_avg_sq_dtype": "fp32", "store_param_remainders": True, "fp8_recipe": None,
+                      "gradient_accumulation_fusion": False, "lr": 1e-3,
+                      "adam_beta1": 0.9, "adam_beta2": 0.95, "adam_eps": 1e-8, "weight_decay": 0.1, "clip_grad": 1.0, **(optimizer or {})},
         "parallel": {"world_size": world_size, "tensor_model_parallel_size": 1, "pipeline_model_parallel_size": 1,
                      "context_parallel_size": 1, "expert_model_parallel_size": expert_parallel},
         "backend": {"device": device, "attention": attention, "memory_limit_bytes": memory_limit_bytes},

@@ -1,0 +1,96 @@
+#include "runtime/parallel/optimizer.h"
+
+#include <ATen/ATen.h>
+
+#include <cmath>
+
+#include "probes/device/charge.h"
+#include "runtime/base/scope.h"
+#include "runtime/nn/kernel.h"
+#include "runtime/parallel/adam.h"
+
+namespace rematch::parallel {
+
+namespace {
+constexpr double kNormFloor = 1e-6;  // as Megatron's clip_grad_by_total_norm_fp32
+}
+
+Optimizer::Optimizer(const protocol::OptimizerSpec& spec, const mesh::Mesh& mesh, std::vector<ParamBuffer*> buffers)
+    : spec_(spec), layout_(state_layout(spec)), mesh_(mesh) {
+  const base::RoleScope role(protocol::Role::kOptimizerState);
+  for (auto* buffer : buffers) {
+    BufferState state{.buffer = buffer, .pieces = {}};
+    for (const auto& piece : buffer->pieces()) state.pieces.emplace_back(piece, layout_);
+    buffers_.push_back(std::move(state));
+  }
+}
+
+void Optimizer::make_late_state() {
+  const base::RoleScope role(protocol::Role::kOptimizerState);
+  for (auto& state : buffers_)
+    for (auto& piece : state.pieces) piece.make_late_state(layout_);
+  has_late_state_ = true;
+}
+
+void Optimizer::zero_grads() {
+  for (auto& state : buffers_) {
+    for (auto& piece : state.pieces) piece.drop_grad_copy();
+    state.buffer->zero_grads();
+  }
+}
+
+void Optimizer::sync_grads() {
+  // Experts see the tokens of all data-parallel ranks, so their sum too is divided by the data-parallel size.
+  for (auto& state : buffers_) state.buffer->sync_grads(static_cast<double>(mesh_.dims().data_parallel_size()));
+}
+
+// Of this rank's pieces; fp64 scalar.
+at::Tensor Optimizer::squared_norm(nn::ParameterKind kind) const {
+  auto total = at::zeros({1}, at::TensorOptions(mesh_.device()).dtype(at::kDouble));
+  for (const auto& state : buffers_) {
+    if (state.buffer->kind() != kind) continue;
+    for (const auto& piece : state.pieces) total.add_(at::linalg_vector_norm(piece.grad(), 2, std::nullopt, false, at::kDouble).square());
+  }
+  return total;
+}
+
+double Optimizer::grad_norm() {
+  const base::RoleScope role(protocol::Role::kGradients);
+  for (auto& state : buffers_)
+    for (auto& piece : state.pieces) piece.copy_grad(layout_);
+  const probes::ScratchScope scratch;
+  auto total = squared_norm(nn::ParameterKind::kDense);
+  const auto experts = squared_norm(nn::ParameterKind::kExpert);
+  if (spec_.use_distributed_optimizer) {
+    total.add_(experts);
+    mesh_.world().all_reduce_sum(total);
+  } else {
+    mesh_.expert().all_reduce_sum(experts);  // every other rank of the job holds the same gradients as one of these
+    total.add_(experts);
+  }
+  return total.is_meta() ? 0.0 : std::sqrt(total.item<double>());
+}
+
+void Optimizer::clip(double grad_norm) {
+  const double coefficient = spec_.clip_grad > 0 ? spec_.clip_grad / (grad_norm + kNormFloor) : 1.0;
+  if (coefficient >= 1.0) return;
+  for (auto& state : buffers_)
+    for (auto& piece : state.pieces) nn::kernel(piece.grad(), [&] { at::Tensor(piece.grad()).mul_(coefficient); });
+}
+
+void Optimizer::step(double grad_norm) {
+  ++num_steps_;
+  clip(grad_norm);
+  // Megatron's parameter groups: dense and expert parameters have an optimizer each, with those that decay in a group of their own.
+  for (const auto kind : {nn::ParameterKind::kDense, nn::ParameterKind::kExpert})
+    for (const bool decays : {true, false}) {
+      std::vector<PieceState*> group;
+      for (auto& state : buffers_)
+        for (auto& piece : state.pieces)
+          if (state.buffer->kind() == kind && piece.decays() == decays) group.push_back(&piece);
+      if (!group.empty()) adam_update({spec_, layout_, num_steps_}, group);
+    }
+  for (auto& state : buffers_) state.buffer->gather_params();
+}
+
+}  // namespace rematch::parallel

@@ -14,6 +14,7 @@
 #include <torch/csrc/distributed/c10d/Store.hpp>
 #include <utility>
 
+#include "probes/device/charge.h"
 #include "probes/device/device_memory.h"
 #include "probes/host/build_id.h"
 #include "probes/host/host_identity.h"
@@ -25,7 +26,9 @@
 #include "runtime/mesh/mesh.h"
 #include "runtime/models/model.h"
 #include "runtime/recompute/policy.h"
+#include "runtime/train/built_model.h"
 #include "runtime/train/recorder.h"
+#include "runtime/train/saved_report.h"
 #include "runtime/train/trainer.h"
 #include "schemas/protocol/document_error.h"
 #include "schemas/protocol/optimizer_problems.h"
@@ -172,17 +175,22 @@ void watch_signals(const sigset_t& signals, train::Recorder& recorder) {
   }).detach();
 }
 
-void train_rank(const protocol::Trial& trial, const RankEnvironment& environment, const protocol::RecomputeSpec& resolved,
-                probes::DeviceMemory& memory, train::Recorder& recorder, const std::optional<std::string>& gradient_log_folder) {
-  recorder.enter(Stage::kJoined);
+// Meets the other ranks.
+mesh::Mesh join_mesh(const protocol::Trial& trial, const RankEnvironment& environment) {
   const std::chrono::milliseconds timeout(trial.timeout_ms);
   c10::intrusive_ptr<c10d::Store> store;
   const bool needs_store = trial.backend.device != "meta" && (environment.world_size > 1 || trial.backend.device == "cuda");
   if (needs_store)
     store = comm::meet({environment.master_addr, environment.master_port, environment.rank, environment.world_size, timeout});
-  const mesh::Mesh mesh(
-      trial.parallel,
-      {.backend = comm_backend_of(trial), .rank = environment.rank, .device = device_of(trial, environment), .timeout = timeout}, store);
+  return {trial.parallel,
+          {.backend = comm_backend_of(trial), .rank = environment.rank, .device = device_of(trial, environment), .timeout = timeout},
+          store};
+}
+
+void train_rank(const protocol::Trial& trial, const RankEnvironment& environment, const protocol::RecomputeSpec& resolved,
+                probes::DeviceMemory& memory, train::Recorder& recorder, const std::optional<std::string>& gradient_log_folder) {
+  recorder.enter(Stage::kJoined);
+  const auto mesh = join_mesh(trial, environment);
   recorder.leave(Stage::kJoined);
   const auto steps = train::train({trial, resolved, mesh, memory, gradient_log_folder}, recorder);
   mesh.world().barrier();  // nobody leaves while a peer still talks
@@ -258,19 +266,46 @@ RankEnvironment read_rank_environment() {
           .master_port = number_from("MASTER_PORT", 29500)};
 }
 
-TrainExit run_rank(const std::string& trial_path, const RankEnvironment& environment,
-                   const std::optional<std::string>& gradient_log_folder) {
+namespace {
+
+// Reads and checks the trial; one that cannot be carried out is said on stderr.
+template <typename Body>
+TrainExit with_checked_trial(const std::string& trial_path, const RankEnvironment& environment, const Body& body) {
   try {
     const auto trial = protocol::read_trial(trial_path);
     base::set_log_stamp(probes::host_name(), environment.rank, trial.trial_id);
     check_trial(trial, environment);
-    run_trial(trial, {std::filesystem::absolute(trial_path).parent_path()}, environment, gradient_log_folder);
+    return body(trial);
   } catch (const protocol::DocumentError& error) {
     base::log_line(error.what());
   } catch (const base::BadTrial& error) {
     base::log_line(error.what());
   }
   return TrainExit::kBadTrial;
+}
+
+}  // namespace
+
+TrainExit run_rank(const std::string& trial_path, const RankEnvironment& environment,
+                   const std::optional<std::string>& gradient_log_folder) {
+  const protocol::AttemptPaths paths{std::filesystem::absolute(trial_path).parent_path()};
+  return with_checked_trial(trial_path, environment,
+                            [&](const protocol::Trial& trial) -> TrainExit { run_trial(trial, paths, environment, gradient_log_folder); });
+}
+
+TrainExit list_saved_tensors(const std::string& trial_path, const RankEnvironment& environment) {
+  return with_checked_trial(trial_path, environment, [&](const protocol::Trial& trial) {
+    prepare_libtorch(trial);
+    const auto resolved = recompute::resolve(trial.recompute);
+    check_labels(resolved);
+    auto& memory = *make_memory(trial, environment).release();  // tensors outlive main
+    const auto mesh = join_mesh(trial, environment);
+    const probes::DeviceScope charged;
+    train::BuiltModel built(trial, resolved, mesh);
+    std::fputs(train::saved_tensor_table(train::held_for_backward(built, memory)).c_str(), stdout);
+    mesh.world().barrier();
+    return TrainExit::kDone;
+  });
 }
 
 }  // namespace rematch::runtime

@@ -26,4 +26,8 @@ RankEnvironment read_rank_environment();
 protocol::TrainExit run_rank(const std::string& trial_path, const RankEnvironment& environment,
                              const std::optional<std::string>& gradient_log_folder);
 
+// Runs the forward of the first micro-batch and prints what it holds for its backward (train/saved_report.h). Writes no record. Every rank
+// of the trial must do so. Throws what goes wrong after the trial was checked.
+protocol::TrainExit list_saved_tensors(const std::string& trial_path, const RankEnvironment& environment);
+
 }  // namespace rematch::runtime

@@ -57,6 +57,14 @@ std::string totals_text(const std::string& heading, const Totals& totals) {
 
 }  // namespace
 
+HeldForBackward held_for_backward(BuiltModel& built, const probes::DeviceMemory& memory) {
+  const auto batch = built.batch(/*step=*/0, /*micro_batch=*/0);
+  const auto before = memory.snapshot().allocated_bytes;
+  const base::SavedTensorLog log;
+  const auto loss = built.loss(batch);
+  return {log.held(), memory.snapshot().allocated_bytes - before};
+}
+
 std::string saved_tensor_table(const HeldForBackward& held) {
   std::vector<Row> rows = {{"module", "region", "tensor", "sizes", "type", "bytes"}};
   Totals layers, regions;

@@ -5,7 +5,9 @@
 #include <string>
 #include <vector>
 
+#include "probes/device/device_memory.h"
 #include "runtime/base/saved_tensors.h"
+#include "runtime/train/built_model.h"
 
 namespace rematch::train {
 
@@ -13,6 +15,9 @@ struct HeldForBackward {
   std::vector<base::SavedTensor> tensors;
   std::int64_t held_bytes = 0;  // by the allocator: after the forward less before it
 };
+
+// Runs the forward of the first micro-batch.
+HeldForBackward held_for_backward(BuiltModel& built, const probes::DeviceMemory& memory);
 
 // Aligned columns: module, region (- outside every one), tensor, sizes, type, bytes. Then totals of each layer, of each region, and the
 // difference to held_bytes, which the loss and its like make up.

@@ -7,18 +7,14 @@
 #include <bit>
 #include <cmath>
 #include <cstdio>
-#include <memory>
-#include <vector>
 
 #include "probes/device/charge.h"
 #include "runtime/base/errors.h"
 #include "runtime/base/log.h"
 #include "runtime/base/scope.h"
-#include "runtime/models/model.h"
 #include "runtime/parallel/optimizer.h"
-#include "runtime/parallel/place_parameters.h"
+#include "runtime/train/built_model.h"
 #include "runtime/train/gradient_log.h"
-#include "runtime/train/mock_data.h"
 
 namespace rematch::train {
 
@@ -33,8 +29,6 @@ class TrainingJob {
   void run_step(std::int64_t step);
 
  private:
-  void build_parameters();
-  protocol::ModelRecord model_record(const models::Family& family) const;
   void forward_and_backward(std::int64_t step, protocol::StepRecord& record);
   at::Tensor forward(const Batch& batch);
   void update_parameters(std::int64_t step, protocol::StepRecord& record);
@@ -43,69 +37,23 @@ class TrainingJob {
   void enter_once(std::int64_t step, Stage stage);
   void leave_once(std::int64_t step, Stage stage);
 
-  const protocol::Trial& trial_;
   const mesh::Mesh& mesh_;
   probes::DeviceMemory& memory_;
   Recorder& recorder_;
-  recompute::Policy policy_;
-  nn::ParameterStore store_;
-  std::unique_ptr<models::Model> model_;
-  nn::DummyGrads dummies_;
-  std::vector<std::unique_ptr<parallel::ParamBuffer>> buffers_;
-  std::unique_ptr<parallel::Optimizer> optimizer_;
+  BuiltModel built_;
+  parallel::Optimizer optimizer_;
   std::optional<GradientLog> gradient_log_;
-  nn::SequenceShape sequence_;
-  std::int64_t num_microbatches_;
   at::Tensor loss_sum_;  // of the step's micro-batches, fp32 scalar
 };
 
-std::vector<parallel::ParamBuffer*> pointers(const std::vector<std::unique_ptr<parallel::ParamBuffer>>& owned) {
-  std::vector<parallel::ParamBuffer*> all;
-  for (const auto& one : owned) all.push_back(one.get());
-  return all;
-}
-
-nn::AttentionBackend attention_backend(const std::string& name) {
-  return name == "unfused" ? nn::AttentionBackend::kUnfused : nn::AttentionBackend::kFused;
-}
-
 TrainingJob::TrainingJob(const TrainRequest& request, Recorder& recorder)
-    : trial_(request.trial),
-      mesh_(request.mesh),
+    : mesh_(request.mesh),
       memory_(request.memory),
       recorder_(recorder),
-      policy_(request.resolved_recompute, request.mesh.device()),
-      sequence_{trial_.training.seq_length, trial_.training.micro_batch_size},
-      num_microbatches_(trial_.training.global_batch_size / (trial_.training.micro_batch_size * mesh_.dims().data_parallel_size())) {
-  random::seed_streams(policy_.random(), {.seed = trial_.training.seed, .expert_parallel_rank = mesh_.expert().rank()});
-  const auto& family = models::family_named(trial_.model.family);
-  model_ = family.build(trial_.model.fields, {.mesh = mesh_,
-                                              .store = store_,
-                                              .policy = policy_,
-                                              .attention_backend = attention_backend(trial_.backend.attention),
-                                              .loss_scale = 1.0 / static_cast<double>(num_microbatches_)});
-  build_parameters();
+      built_(request.trial, request.resolved_recompute, request.mesh),
+      optimizer_(request.trial.optimizer, request.mesh, built_.buffers()) {
   if (request.gradient_log_folder && !mesh_.device().is_meta()) gradient_log_.emplace(*request.gradient_log_folder, mesh_.rank());
-  recorder_.model(model_record(family));
-}
-
-void TrainingJob::build_parameters() {
-  buffers_ = parallel::place_parameters(store_, mesh_, trial_.optimizer, dummies_);
-  for (const auto& parameter : store_.all()) nn::initialise(parameter, trial_.training.seed, model_->init_method_std());
-  optimizer_ = std::make_unique<parallel::Optimizer>(trial_.optimizer, mesh_, pointers(buffers_));
-}
-
-protocol::ModelRecord TrainingJob::model_record(const models::Family& family) const {
-  protocol::ModelRecord record;
-  for (const auto& parameter : store_.all()) {
-    const bool is_expert = parameter.declaration.kind == nn::ParameterKind::kExpert;
-    record.num_parameters_local += parameter.num_elements();
-    record.num_parameters_total += parameter.num_elements() * (is_expert ? mesh_.expert().size() : 1);
-  }
-  record.flops_per_step = family.flops_per_step(trial_.model.fields, trial_.training);
-  record.sites = policy_.sites();
-  record.sites_available = policy_.sites_available();
-  return record;
+  recorder_.model(built_.record());
 }
 
 void TrainingJob::enter_once(std::int64_t step, Stage stage) {
@@ -119,16 +67,16 @@ void TrainingJob::leave_once(std::int64_t step, Stage stage) {
 void TrainingJob::run_step(std::int64_t step) {
   recorder_.begin_step(step);
   protocol::StepRecord record;
-  policy_.reset_replays();
-  optimizer_->zero_grads();
+  built_.policy().reset_replays();
+  optimizer_.zero_grads();
   forward_and_backward(step, record);
-  if (gradient_log_) gradient_log_->append(step, store_);
+  if (gradient_log_) gradient_log_->append(step, built_.store());
   update_parameters(step, record);
   recorder_.enter_phase(Phase::kOther);
   read_loss(record);
-  record.replays = policy_.replays();
-  record.tokens_received = model_->tokens_received();
-  for (const auto& [name, loss] : model_->take_aux_losses()) record.aux_losses[name] = loss;
+  record.replays = built_.policy().replays();
+  record.tokens_received = built_.model().tokens_received();
+  for (const auto& [name, loss] : built_.model().take_aux_losses()) record.aux_losses[name] = loss;
   recorder_.end_step(record);
   recorder_.write_step(record);
   if (record.is_nan)
@@ -138,11 +86,9 @@ void TrainingJob::run_step(std::int64_t step) {
 
 void TrainingJob::forward_and_backward(std::int64_t step, protocol::StepRecord& record) {
   loss_sum_.reset();
-  for (std::int64_t micro_batch = 0; micro_batch < num_microbatches_; ++micro_batch) {
+  for (std::int64_t micro_batch = 0; micro_batch < built_.num_microbatches(); ++micro_batch) {
     recorder_.enter_phase(Phase::kOther);
-    const auto sample = step * trial_.training.global_batch_size +
-                        (micro_batch * mesh_.dims().data_parallel_size() + mesh_.data().rank()) * sequence_.batch;
-    const auto batch = mock_batch({trial_.training.seed, sample, sequence_, model_->vocab_size()}, mesh_.device());
+    const auto batch = built_.batch(step, micro_batch);
     recorder_.enter_phase(Phase::kForward);
     enter_once(step, Stage::kFirstForward);
     const auto loss = forward(batch);
@@ -157,30 +103,30 @@ void TrainingJob::forward_and_backward(std::int64_t step, protocol::StepRecord& 
 
 at::Tensor TrainingJob::forward(const Batch& batch) {
   const base::RoleScope activations(protocol::Role::kActivations);
-  auto loss = model_->loss(batch.ids_T, batch.labels_T, sequence_);
+  auto loss = built_.loss(batch);
   const base::RoleScope losses(protocol::Role::kLogitsAndLoss);
   const at::NoGradGuard no_grad;
   loss_sum_ = loss_sum_.defined() ? loss_sum_ + loss.detach() : loss.detach().clone();
   const at::AutoGradMode grad_on(true);
-  return num_microbatches_ == 1 ? loss : loss / static_cast<double>(num_microbatches_);
+  return built_.num_microbatches() == 1 ? loss : loss / static_cast<double>(built_.num_microbatches());
 }
 
 void TrainingJob::update_parameters(std::int64_t step, protocol::StepRecord& record) {
   recorder_.enter_phase(Phase::kGradSync);
   enter_once(step, Stage::kFirstGradSync);
-  optimizer_->sync_grads();
-  model_->finish_step();
+  optimizer_.sync_grads();
+  built_.model().finish_step();
   leave_once(step, Stage::kFirstGradSync);
   enter_once(step, Stage::kOptimizerInit);
-  if (!optimizer_->has_late_state()) {
+  if (!optimizer_.has_late_state()) {
     recorder_.enter_phase(Phase::kOptimizerInit);
-    optimizer_->make_late_state();
+    optimizer_.make_late_state();
   }
   recorder_.enter_phase(Phase::kOptimizer);
-  const double grad_norm = optimizer_->grad_norm();
+  const double grad_norm = optimizer_.grad_norm();
   if (std::isfinite(grad_norm)) {
     if (!mesh_.device().is_meta()) record.grad_norm = grad_norm;
-    optimizer_->step(grad_norm);
+    optimizer_.step(grad_norm);
   } else {
     record.is_nan = record.skipped = true;
   }
@@ -190,7 +136,7 @@ void TrainingJob::update_parameters(std::int64_t step, protocol::StepRecord& rec
 void TrainingJob::read_loss(protocol::StepRecord& record) {
   if (loss_sum_.is_meta()) return;
   const probes::ScratchScope scratch;
-  loss_sum_.div_(static_cast<double>(num_microbatches_ * mesh_.dims().data_parallel_size()));
+  loss_sum_.div_(static_cast<double>(built_.num_microbatches() * mesh_.dims().data_parallel_size()));
   mesh_.data().all_reduce_sum(loss_sum_);
   const auto loss = loss_sum_.item<float>();
   char bits[9];

@@ -3,6 +3,8 @@
 #include <ATen/ATen.h>
 #include <ATen/CPUGeneratorImpl.h>
 
+#include <cmath>
+
 #include "runtime/base/hash.h"
 #include "runtime/nn/kernel.h"
 
@@ -12,6 +14,22 @@ namespace {
 
 std::uint64_t seed_of(const std::string& name, std::int64_t seed) {
   return base::fnv1a(name.data(), name.size(), base::kFnvStart ^ static_cast<std::uint64_t>(seed));
+}
+
+// fp32 values of a parameter that is drawn by `init`; `std_deviation` is kNormal's.
+at::Tensor drawn(Init init, const at::Tensor& values, double std_deviation, at::Generator generator) {
+  switch (init) {
+    case Init::kNormal: return values.normal_(0, std_deviation, generator);
+    case Init::kOnes: return values.fill_(1);
+    case Init::kZeros: return values.zero_();
+    case Init::kConv: return values.uniform_(-0.5, 0.5, generator);
+    case Init::kMambaALog: return values.uniform_(1, 16, generator).log_();
+    case Init::kMambaDtBias: {
+      const auto dt = values.uniform_(std::log(1e-3), std::log(1e-1), generator).exp_();
+      return dt + at::log(-at::expm1(-dt));
+    }
+  }
+  return values;
 }
 
 }  // namespace
@@ -29,13 +47,9 @@ Parameter* ParameterStore::declare(ParameterDeclaration declaration) {
 
 void initialise(const Parameter& parameter, std::int64_t seed, double std_deviation) {
   kernel(parameter.tensor, [&] {
-    at::Tensor tensor = parameter.tensor;
-    if (parameter.declaration.init == Init::kOnes) {
-      tensor.fill_(1);
-      return;
-    }
-    const auto generator = at::detail::createCPUGenerator(seed_of(parameter.declaration.name, seed));
-    tensor.copy_(at::empty(parameter.declaration.shape, at::kFloat).normal_(0, std_deviation, generator));
+    const auto& [name, shape, init, kind, dtype] = parameter.declaration;
+    const auto generator = at::detail::createCPUGenerator(seed_of(name, seed));
+    parameter.tensor.copy_(drawn(init, at::empty(shape, at::kFloat), std_deviation, generator));
   });
 }
 

@@ -10,7 +10,14 @@
 
 namespace rematch::nn {
 
-enum class Init { kNormal, kOnes };
+enum class Init {
+  kNormal,
+  kOnes,
+  kZeros,
+  kConv,         // a depthwise convolution's weight and bias: uniform as PyTorch's for a kernel of 4, [-1/2, 1/2]
+  kMambaALog,    // log of uniform [1, 16]
+  kMambaDtBias,  // its softplus is log-uniform in [1e-3, 1e-1]
+};
 enum class ParameterKind { kDense, kExpert };  // an expert's gradients are reduced over the expert-data-parallel group
 
 struct ParameterDeclaration {
@@ -18,6 +25,7 @@ struct ParameterDeclaration {
   std::vector<std::int64_t> shape;
   Init init = Init::kNormal;
   ParameterKind kind = ParameterKind::kDense;
+  at::ScalarType dtype = at::kBFloat16;  // fp32 for the few that Megatron keeps so
 };
 
 struct Parameter {

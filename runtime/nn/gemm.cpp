@@ -10,7 +10,7 @@ void gemm_into(const at::Tensor& result, const at::Tensor& a, const at::Tensor& 
   kernel(result, [&] {
     at::Tensor destination = result;
     if (a.is_cpu())
-      destination.copy_(at::mm(a.to(at::kFloat), b.to(at::kFloat)));
+      destination.copy_(at::mm(a.to(math_type(a)), b.to(math_type(b))));
     else
       at::mm_out(destination, a, b);
   });

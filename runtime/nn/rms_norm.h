@@ -5,7 +5,9 @@
 
 namespace rematch::nn {
 
+enum class Gamma { kPlain, kZeroCentered };  // kZeroCentered: the norm scales by 1 + weight
+
 // x_TD with D >= H, weight_H -> [T, H]: columns H and beyond are left out (multi-latent attention's rotary part rides along in x).
-at::Tensor rms_norm(const at::Tensor& x_TD, const at::Tensor& weight_H, double epsilon);
+at::Tensor rms_norm(const at::Tensor& x_TD, const at::Tensor& weight_H, double epsilon, Gamma gamma = Gamma::kPlain);
 
 }  // namespace rematch::nn

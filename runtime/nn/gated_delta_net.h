@@ -1,0 +1,52 @@
+// The gated delta net of Qwen3-Next: input norm fused into the input projection, causal convolution, gated delta rule, gated norm, output
+// projection. Region: `gdn_norm_out` (the gated norm's output).
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+#include <string>
+
+#include "runtime/nn/mla.h"
+#include "runtime/nn/parameter.h"
+#include "runtime/nn/rms_norm.h"
+#include "runtime/recompute/policy.h"
+
+namespace rematch::nn {
+
+// Megatron's names; sizes in elements.
+struct GatedDeltaNetShape {
+  std::int64_t hidden_size = 0;
+  std::int64_t linear_num_key_heads = 0;  // of q and of k; divides linear_num_value_heads
+  std::int64_t linear_key_head_dim = 0;
+  std::int64_t linear_num_value_heads = 0;
+  std::int64_t linear_value_head_dim = 0;
+  std::int64_t linear_conv_kernel_dim = 4;
+  Gamma input_norm_gamma = Gamma::kPlain;  // the norm of the heads is always plain
+  double layernorm_epsilon = 1e-6;
+
+  std::int64_t key_size() const { return linear_num_key_heads * linear_key_head_dim; }
+  std::int64_t value_size() const { return linear_num_value_heads * linear_value_head_dim; }
+  std::int64_t conv_size() const { return 2 * key_size() + value_size(); }                                  // q, k, v
+  std::int64_t projection_size() const { return conv_size() + value_size() + 2 * linear_num_value_heads; }  // q, k, v, z, beta, alpha
+};
+
+class GatedDeltaNet {
+ public:
+  GatedDeltaNet(const std::string& name, const GatedDeltaNetShape& shape, ParameterStore& store, recompute::Policy& policy);
+  // x_TH: the residual stream, not normed -> [T, H], the residual not added
+  at::Tensor forward(const at::Tensor& x_TH, SequenceShape sequence) const;
+
+ private:
+  GatedDeltaNetShape shape_;
+  Parameter* input_norm_;
+  Parameter* in_proj_;
+  Parameter* conv_;
+  Parameter* dt_bias_;
+  Parameter* a_log_;
+  Parameter* out_norm_;
+  Parameter* out_proj_;
+  recompute::Region norm_out_region_;
+};
+
+}  // namespace rematch::nn

@@ -74,6 +74,8 @@ void scan_grads_into(const ScanGrads& grads, const ChunkedScan& scan, const std:
   }
 }
 
+at::Tensor cumulative_sum(const at::Tensor& x) { return at::matmul(x, at::ones({x.size(-1), x.size(-1)}, x.options()).triu()); }
+
 at::Tensor decay_between(const at::Tensor& cumulative_log_decay) {
   const auto size = cumulative_log_decay.size(-1);
   const auto later = at::ones({size, size}, cumulative_log_decay.options().dtype(at::kBool)).triu(1);

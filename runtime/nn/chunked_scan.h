@@ -55,6 +55,9 @@ struct ScanGrads {
 void scan_grads_into(const ScanGrads& grads, const ChunkedScan& scan, const std::vector<at::Tensor>& inputs,
                      const at::Tensor& initial_state);
 
+// Sums of the first 1, 2, ... elements of the last dim. A matrix product: at::cumsum has no deterministic kernel on cuda.
+at::Tensor cumulative_sum(const at::Tensor& x);
+
 // exp(sum of log_decay over (j, i]) for j <= i, 0 elsewhere: what is left at i of what was written at j. cumulative [..., Q] -> [..., Q, Q]
 at::Tensor decay_between(const at::Tensor& cumulative_log_decay);
 

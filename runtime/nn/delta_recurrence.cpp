@@ -20,7 +20,7 @@ struct DeltaChunk {
   explicit DeltaChunk(const std::vector<at::Tensor>& inputs)
       : k_BNQK(chunk_heads(inputs[1])),
         beta_BNQ1(chunk_scalars(inputs[4]).unsqueeze(-1)),
-        cumulative_BNQ(chunk_scalars(inputs[3]).cumsum(-1)) {}
+        cumulative_BNQ(cumulative_sum(chunk_scalars(inputs[3]))) {}
   at::Tensor k_BNQK;
   at::Tensor beta_BNQ1;
   at::Tensor cumulative_BNQ;

@@ -2,6 +2,9 @@
 
 #include <ATen/ATen.h>
 
+#include <utility>
+#include <vector>
+
 #include "runtime/base/errors.h"
 #include "runtime/base/scope.h"
 #include "runtime/nn/causal_conv.h"

@@ -51,7 +51,7 @@ class GatedDeltaRuleFunction : public torch::autograd::Function<GatedDeltaRuleFu
     kernel(input_grads[0], [&] {
       const auto views = delta_by_position(saved, sequence);
       const std::vector<at::Tensor> inputs(views.begin(), views.begin() + 5);
-      const auto do_SBNV = delta_by_position({grads[0].view_as(v_TNV)}, sequence)[0];
+      const auto do_SBNV = delta_by_position({grads[0].reshape(v_TNV.sizes())}, sequence)[0];
       scan_grads_into({do_SBNV, delta_by_position(input_grads, sequence)}, DeltaRecurrence(kDeltaRuleChunk, views[5]), inputs,
                       delta_initial_state(k_TNK, v_TNV, sequence.batch));
     });

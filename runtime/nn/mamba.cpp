@@ -1,5 +1,8 @@
 #include "runtime/nn/mamba.h"
 
+#include <utility>
+#include <vector>
+
 #include "runtime/base/errors.h"
 #include "runtime/base/scope.h"
 #include "runtime/nn/group_rms_norm.h"

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <string>
 
-#include "runtime/nn/mla.h"
+#include "runtime/nn/sequence.h"
 #include "runtime/nn/parameter.h"
 #include "runtime/recompute/policy.h"
 

@@ -21,7 +21,9 @@ at::Tensor Mamba2Recurrence::by_group(const at::Tensor& x_QBD) const {
   return x_QBD.unflatten(2, {shape_.mamba_num_groups, -1}).permute({1, 2, 0, 3}).contiguous();
 }
 
-at::Tensor Mamba2Recurrence::cumulative_log_decay(const ScanChunk& chunk) const { return by_head(chunk.inputs[4]).squeeze(-1).cumsum(-1); }
+at::Tensor Mamba2Recurrence::cumulative_log_decay(const ScanChunk& chunk) const {
+  return cumulative_sum(by_head(chunk.inputs[4]).squeeze(-1));
+}
 
 // dt * x: [B, G, R, Q, P]
 at::Tensor Mamba2Recurrence::written(const ScanChunk& chunk) const {

@@ -3,6 +3,9 @@
 #include <ATen/ATen.h>
 #include <torch/csrc/autograd/custom_function.h>
 
+#include <utility>
+#include <vector>
+
 #include "runtime/nn/causal_conv.h"
 #include "runtime/nn/kernel.h"
 #include "runtime/nn/mamba_recurrence.h"

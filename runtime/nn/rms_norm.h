@@ -5,8 +5,7 @@
 
 namespace rematch::nn {
 
-// How a norm's weight scales: as it is, or as weight + 1 (Megatron's layernorm_zero_centered_gamma; it starts at zero).
-enum class Gamma { kPlain, kZeroCentered };
+enum class Gamma { kPlain, kZeroCentered };  // kZeroCentered: the norm scales by 1 + weight
 
 // x_TD with D >= H, weight_H -> [T, H]: columns H and beyond are left out (multi-latent attention's rotary part rides along in x).
 at::Tensor rms_norm(const at::Tensor& x_TD, const at::Tensor& weight_H, double epsilon, Gamma gamma = Gamma::kPlain);

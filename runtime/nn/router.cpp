@@ -77,16 +77,16 @@ at::Tensor grouped_sums(const at::Tensor& x_TE, const CallHolder& holder) {
 }
 
 // d loss / d n_te = weight_GE of the token's group: coeff E / (K T G) tokens_e.
-at::Tensor loss_weights(const at::Tensor& map_TE, const CallHolder& holder) {
+at::Tensor loss_weights(const at::Tensor& map_TE, at::ScalarType type, const CallHolder& holder) {
   const auto& shape = holder.shape;
-  const auto tokens_GE = grouped_sums(map_TE.to(at::kFloat), holder);
+  const auto tokens_GE = grouped_sums(map_TE.to(type), holder);
   const double factor = shape.aux_loss_coeff * static_cast<double>(shape.num_experts) / static_cast<double>(shape.topk);
   if (shape.load_balancing == LoadBalancing::kSeqAuxLoss) {
     const auto length = static_cast<double>(holder.call.sequence.length), batch = static_cast<double>(holder.call.sequence.batch);
     return tokens_GE * (factor / (length * length * batch));
   }
   const auto [counted_E, num_counted] = holder.call.tracker.count(tokens_GE.view({-1}), map_TE.size(0));
-  return counted_E.view({1, -1}) * (factor / (static_cast<double>(map_TE.size(0)) * num_counted));
+  return counted_E.to(type).view({1, -1}) * (factor / (static_cast<double>(map_TE.size(0)) * num_counted));
 }
 
 // Each group's row for each of its tokens.
@@ -107,7 +107,7 @@ Balance balance_loss(const at::Tensor& scores_TE, const at::Tensor& map_TE, cons
                   .weights_GE = at::empty({num_groups, holder.shape.num_experts}, scores_TE.options())};
   kernel(balance.shares_TE, [&] {
     balance.shares_TE.copy_(holder.is_sigmoid() ? scores_TE / (row_sums(scores_TE) + kSumFloor) : scores_TE);
-    balance.weights_GE.copy_(loss_weights(map_TE, holder));
+    balance.weights_GE.copy_(loss_weights(map_TE, scores_TE.scalar_type(), holder));
     holder.call.tracker.add_loss((grouped_sums(balance.shares_TE, holder) * balance.weights_GE).sum().item<double>());
   });
   return balance;

@@ -47,7 +47,7 @@ class DiscardFunction : public torch::autograd::Function<DiscardFunction> {
 }  // namespace
 
 DiscardState::DiscardState(RegionUse use, const Tensors& inputs) : use_(std::move(use)), inputs_(detach_inputs(inputs)) {
-  for (const auto& input : inputs_) base::note_saved("checkpoint", "input", input);
+  for (const auto& input : inputs) base::note_saved("checkpoint", "input", input);
 }
 DiscardState::~DiscardState() = default;
 

@@ -11,7 +11,7 @@ BITS = "*EveryLabelEqualsTheControlToTheBit*"
 def failures(name):
     run = subprocess.run([str(MUTANT), f"--gtest_filter={BITS}{name}"], capture_output=True, text=True, timeout=100)
     ran = {line.split()[-1] for line in run.stdout.splitlines() if line.startswith("[ RUN ")}
-    failed = {line.split()[2].rstrip(",") for line in run.stdout.splitlines() if line.startswith("[  FAILED  ] Families")}
+    failed = {line.split()[3].rstrip(",") for line in run.stdout.splitlines() if line.startswith("[  FAILED  ] Families")}
     return ran, failed
 
 

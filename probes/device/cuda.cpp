@@ -40,6 +40,12 @@ class TracedMemory {
     if (const auto block = blocks_.find(address); block != blocks_.end()) model_.retag(block->second, tag);
   }
 
+  std::optional<TagId> tag(std::size_t address) {
+    const std::lock_guard lock(mutex_);
+    const auto block = blocks_.find(address);
+    return block == blocks_.end() ? std::nullopt : std::optional(block->second.tagged.tag);
+  }
+
   void reset_peaks() { model_.reset_peaks(); }
   std::optional<protocol::Attribution> attribution(std::int64_t allocated_bytes) const {
     return checked(model_.attribution(), allocated_bytes);
@@ -82,7 +88,8 @@ class CudaMemory final : public DeviceMemory {
     allocator::attachAllocatorTraceTracker([index](const c10::CachingDeviceAllocator::TraceEntry& entry) {
       if (entry.device_ == index) traced_memory().follow(entry);
     });
-    set_retag_function([](const c10::DataPtr& data, TagId tag) { traced_memory().retag(reinterpret_cast<std::size_t>(data.get()), tag); });
+    set_tag_access({[](const c10::DataPtr& data, TagId tag) { traced_memory().retag(reinterpret_cast<std::size_t>(data.get()), tag); },
+                    [](const c10::DataPtr& data) { return traced_memory().tag(reinterpret_cast<std::size_t>(data.get())); }});
   }
 
   MemorySnapshot snapshot() const override {

@@ -38,10 +38,20 @@ void free_block(void* data) {
   std::free(header);
 }
 
-void retag_block(const c10::DataPtr& data, TagId tag) {
+// null for memory that is not charged
+ChargedBlock* charged_block(const c10::DataPtr& data) {
   void* memory = data.cast_context<void>(&free_block);
-  if (memory == nullptr) return;
-  if (auto& charged = header_of(memory)->charged) cpu_memory->retag(*charged, tag);
+  if (memory == nullptr || !header_of(memory)->charged) return nullptr;
+  return &*header_of(memory)->charged;
+}
+
+void retag_block(const c10::DataPtr& data, TagId tag) {
+  if (auto* block = charged_block(data)) cpu_memory->retag(*block, tag);
+}
+
+std::optional<TagId> block_tag(const c10::DataPtr& data) {
+  const auto* block = charged_block(data);
+  return block ? std::optional(block->tagged.tag) : std::nullopt;
 }
 
 class ModelledCpuAllocator final : public c10::Allocator {
@@ -78,7 +88,7 @@ std::unique_ptr<DeviceMemory> make_modelled_cpu_memory(std::optional<std::int64_
   mallopt(M_TRIM_THRESHOLD, 1 << 30);
   cpu_memory = new ModelledMemory(capacity_bytes);
   c10::SetCPUAllocator(&allocator, /*priority=*/100);
-  set_retag_function(&retag_block);
+  set_tag_access({&retag_block, &block_tag});
   return make_modelled_device_memory(*cpu_memory, protocol::Provenance::kModelledDevice, "modelled device on " + cpu_model_name());
 }
 

@@ -25,6 +25,11 @@ void retag_meta_block(const c10::DataPtr& data, TagId tag) {
   if (auto* block = data.cast_context<ChargedBlock>(&free_meta_block)) meta_memory->retag(*block, tag);
 }
 
+std::optional<TagId> meta_block_tag(const c10::DataPtr& data) {
+  const auto* block = data.cast_context<ChargedBlock>(&free_meta_block);
+  return block ? std::optional(block->tagged.tag) : std::nullopt;
+}
+
 class ModelledMetaAllocator final : public c10::Allocator {
  public:
   c10::DataPtr allocate(std::size_t num_bytes) override {
@@ -43,7 +48,7 @@ std::unique_ptr<DeviceMemory> make_modelled_meta_memory(std::optional<std::int64
   static ModelledMetaAllocator allocator;
   meta_memory = new ModelledMemory(capacity_bytes);
   c10::SetAllocator(c10::DeviceType::Meta, &allocator, /*priority=*/100);
-  set_retag_function(&retag_meta_block);
+  set_tag_access({&retag_meta_block, &meta_block_tag});
   return make_modelled_device_memory(*meta_memory, protocol::Provenance::kPredicted, "meta (shapes only)");
 }
 

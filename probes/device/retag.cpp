@@ -1,17 +1,18 @@
 #include "probes/device/retag.h"
 
-#include <atomic>
-
 namespace rematch::probes {
 
 namespace {
-std::atomic<RetagFunction> retag_function = nullptr;
-}
+// Written once, before the first tensor.
+TagAccess tag_access;
+}  // namespace
 
-void set_retag_function(RetagFunction retag) { retag_function = retag; }
+void set_tag_access(TagAccess access) { tag_access = access; }
 
 void retag_as_open(const c10::DataPtr& data) {
-  if (const RetagFunction retag = retag_function) retag(data, open_tag());
+  if (tag_access.set) tag_access.set(data, open_tag());
 }
+
+std::optional<TagId> tag_of_block(const c10::DataPtr& data) { return tag_access.get ? tag_access.get(data) : std::nullopt; }
 
 }  // namespace rematch::probes

@@ -5,6 +5,7 @@
 
 #include <set>
 
+#include "probes/device/retag.h"
 #include "runtime/base/scope.h"
 
 namespace rematch::base {
@@ -24,6 +25,7 @@ std::vector<SavedTensor> SavedTensorLog::held() const {
     if (!storage || storage->nbytes() == 0 || !seen.insert(storage.get()).second) continue;
     held.push_back(entry.tensor);
     held.back().bytes = static_cast<std::int64_t>(storage->nbytes());
+    if (const auto tag = probes::tag_of_block(storage->data_ptr())) held.back().region = probes::tag_of(*tag).region;
   }
   return held;
 }
@@ -31,7 +33,7 @@ std::vector<SavedTensor> SavedTensorLog::held() const {
 void note_saved(const char* operation, const char* name, const at::Tensor& tensor) {
   if (open_log == nullptr || !tensor.defined() || (tensor.is_leaf() && tensor.requires_grad())) return;
   SavedTensor saved{.module = open_module_path(),
-                    .region = open_region_path(),
+                    .region = {},
                     .name = std::string(operation) + "." + name,
                     .sizes = tensor.sizes().vec(),
                     .dtype = c10::toString(tensor.scalar_type()),

@@ -12,7 +12,7 @@ namespace rematch::base {
 
 struct SavedTensor {
   std::string module;  // path, "layers.2.mlp"
-  std::string region;  // path of open regions, "moe/moe_act"; empty: none
+  std::string region;  // path of the regions that made it and do not keep it when active ("moe/moe_act"); empty: none
   std::string name;    // of the operation and the tensor, "linear.x"
   std::vector<std::int64_t> sizes;
   std::string dtype;

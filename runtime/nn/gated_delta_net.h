@@ -7,9 +7,9 @@
 #include <cstdint>
 #include <string>
 
-#include "runtime/nn/sequence.h"
 #include "runtime/nn/parameter.h"
 #include "runtime/nn/rms_norm.h"
+#include "runtime/nn/sequence.h"
 #include "runtime/recompute/policy.h"
 
 namespace rematch::nn {

@@ -7,8 +7,8 @@
 #include <cstdint>
 #include <string>
 
-#include "runtime/nn/sequence.h"
 #include "runtime/nn/parameter.h"
+#include "runtime/nn/sequence.h"
 #include "runtime/recompute/policy.h"
 
 namespace rematch::nn {

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "runtime/base/scope.h"
+
 namespace rematch::train {
 
 namespace {
@@ -58,9 +60,10 @@ std::string totals_text(const std::string& heading, const Totals& totals) {
 }  // namespace
 
 HeldForBackward held_for_backward(BuiltModel& built, const probes::DeviceMemory& memory) {
-  const auto batch = built.batch(/*step=*/0, /*micro_batch=*/0);
   const auto before = memory.snapshot().allocated_bytes;
+  const auto batch = built.batch(/*step=*/0, /*micro_batch=*/0);
   const base::SavedTensorLog log;
+  const base::RoleScope role(protocol::Role::kActivations);
   const auto loss = built.loss(batch);
   return {log.held(), memory.snapshot().allocated_bytes - before};
 }

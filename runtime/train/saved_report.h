@@ -13,7 +13,7 @@ namespace rematch::train {
 
 struct HeldForBackward {
   std::vector<base::SavedTensor> tensors;
-  std::int64_t held_bytes = 0;  // by the allocator: after the forward less before it
+  std::int64_t held_bytes = 0;  // by the allocator: after the forward less before the batch was made
 };
 
 // Runs the forward of the first micro-batch.

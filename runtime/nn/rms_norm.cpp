@@ -3,12 +3,54 @@
 #include <ATen/ATen.h>
 #include <torch/csrc/autograd/custom_function.h>
 
+#include <algorithm>
+
 #include "runtime/nn/kernel.h"
+#include "runtime/nn/rms_rows.h"
+#include "runtime/nn/row_kernels.h"
 #include "runtime/nn/save.h"
 
 namespace rematch::nn {
 
 namespace {
+
+RmsRows rms_rows(const at::Tensor& x_TD, const at::Tensor& scale_H) {
+  return {.first = 0,
+          .last = 0,
+          .width = static_cast<std::size_t>(scale_H.size(0)),
+          .x_stride = static_cast<std::size_t>(x_TD.size(1)),
+          .scale = scale_H.const_data_ptr<float>()};
+}
+
+// bf16 rows on the CPU; scale_H in fp32.
+void norm_by_rows(const at::Tensor& y_TH, const at::Tensor& rstd_T1, const at::Tensor& x_TD, const at::Tensor& scale_H, double epsilon) {
+  const auto x = x_TD.contiguous();
+  const RmsForward tensors{bits_of(x), mutable_bits_of(y_TH), rstd_T1.mutable_data_ptr<float>(), static_cast<float>(epsilon)};
+  for_row_ranges(x.size(0), [&, all = rms_rows(x, scale_H)](std::size_t first, std::size_t last) {
+    auto rows = all;
+    rows.first = first;
+    rows.last = last;
+    rms_norm_rows(tensors, rows);
+  });
+}
+
+// The same backward; returns the gradient of the scale, in fp32.
+at::Tensor grad_by_rows(const at::Tensor& dx_TD, const at::Tensor& dy_TH, const at::Tensor& x_TD, const at::Tensor& rstd_T1,
+                        const at::Tensor& scale_H) {
+  const auto x = x_TD.contiguous(), dy = dy_TH.contiguous();
+  const auto num_rows = x.size(0), num_parts = (num_rows + kRowsPerPart - 1) / kRowsPerPart;
+  const auto dscale_PH = at::zeros({num_parts, scale_H.size(0)}, scale_H.options());
+  at::parallel_for(0, num_parts, 1, [&](std::int64_t first_part, std::int64_t last_part) {
+    for (auto part = first_part; part < last_part; ++part) {
+      auto rows = rms_rows(x, scale_H);
+      rows.first = static_cast<std::size_t>(part * kRowsPerPart);
+      rows.last = static_cast<std::size_t>(std::min(num_rows, (part + 1) * kRowsPerPart));
+      auto* dscale = dscale_PH.mutable_data_ptr<float>() + part * scale_H.size(0);
+      rms_norm_grad_rows({bits_of(x), bits_of(dy), rstd_T1.const_data_ptr<float>(), mutable_bits_of(dx_TD), dscale}, rows);
+    }
+  });
+  return dscale_PH.sum(0);
+}
 
 class RmsNormFunction : public torch::autograd::Function<RmsNormFunction> {
  public:
@@ -17,6 +59,7 @@ class RmsNormFunction : public torch::autograd::Function<RmsNormFunction> {
     auto y_TH = at::empty({x_TD.size(0), width}, x_TD.options());
     auto rstd_T1 = at::empty({x_TD.size(0), 1}, x_TD.options().dtype(at::kFloat));
     kernel(y_TH, [&] {
+      if (has_bf16_rows(x_TD)) return norm_by_rows(y_TH, rstd_T1, x_TD, weight_H.to(at::kFloat), epsilon);
       const auto x_TH = x_TD.narrow(1, 0, width).to(at::kFloat);
       rstd_T1.copy_(at::rsqrt(x_TH.square().mean(1, /*keepdim=*/true) + epsilon));
       y_TH.copy_(x_TH * rstd_T1 * weight_H.to(at::kFloat));
@@ -32,6 +75,10 @@ class RmsNormFunction : public torch::autograd::Function<RmsNormFunction> {
     auto dx_TD = at::empty_like(x_TD);
     auto dweight_H = at::empty_like(weight_H);
     kernel(dx_TD, [&] {
+      if (has_bf16_rows(x_TD)) {
+        dweight_H.copy_(grad_by_rows(dx_TD, grads[0], x_TD, rstd_T1, weight_H.to(at::kFloat)));
+        return;
+      }
       const auto normed_TH = x_TD.narrow(1, 0, width).to(at::kFloat) * rstd_T1;
       const auto dy_TH = grads[0].to(at::kFloat);
       const auto dnormed_TH = dy_TH * weight_H.to(at::kFloat);

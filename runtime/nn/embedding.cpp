@@ -35,15 +35,14 @@ class EmbeddingFunction : public torch::autograd::Function<EmbeddingFunction> {
 
 // bf16 logits on the CPU.
 void cross_entropy_by_rows(const at::Tensor& loss, const at::Tensor& dlogits_TV, const at::Tensor& logits_TV, const at::Tensor& labels_T) {
-  const auto logits = logits_TV.contiguous();
-  const auto losses_T = at::empty({logits.size(0)}, dlogits_TV.options());
-  const LossRows tensors{.logits = bits_of(logits),
+  const auto losses_T = at::empty({logits_TV.size(0)}, dlogits_TV.options());
+  const LossRows tensors{.logits = bits_of(logits_TV),
                          .labels = labels_T.const_data_ptr<std::int64_t>(),
                          .losses = losses_T.mutable_data_ptr<float>(),
                          .dlogits = dlogits_TV.mutable_data_ptr<float>(),
-                         .num_classes = static_cast<std::size_t>(logits.size(1)),
-                         .weight = 1 / static_cast<float>(logits.size(0))};
-  for_row_ranges(logits.size(0), [&](std::size_t first, std::size_t last) { cross_entropy_rows(tensors, first, last); });
+                         .num_classes = static_cast<std::size_t>(logits_TV.size(1)),
+                         .weight = 1 / static_cast<float>(logits_TV.size(0))};
+  for_row_ranges(logits_TV.size(0), [&](std::size_t first, std::size_t last) { cross_entropy_rows(tensors, first, last); });
   loss.copy_(losses_T.mean());
 }
 

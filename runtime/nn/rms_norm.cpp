@@ -24,9 +24,8 @@ RmsRows rms_rows(const at::Tensor& x_TD, const at::Tensor& scale_H) {
 
 // bf16 rows on the CPU; scale_H in fp32.
 void norm_by_rows(const at::Tensor& y_TH, const at::Tensor& rstd_T1, const at::Tensor& x_TD, const at::Tensor& scale_H, double epsilon) {
-  const auto x = x_TD.contiguous();
-  const RmsForward tensors{bits_of(x), mutable_bits_of(y_TH), rstd_T1.mutable_data_ptr<float>(), static_cast<float>(epsilon)};
-  for_row_ranges(x.size(0), [&, all = rms_rows(x, scale_H)](std::size_t first, std::size_t last) {
+  const RmsForward tensors{bits_of(x_TD), mutable_bits_of(y_TH), rstd_T1.mutable_data_ptr<float>(), static_cast<float>(epsilon)};
+  for_row_ranges(x_TD.size(0), [&, all = rms_rows(x_TD, scale_H)](std::size_t first, std::size_t last) {
     auto rows = all;
     rows.first = first;
     rows.last = last;
@@ -37,16 +36,16 @@ void norm_by_rows(const at::Tensor& y_TH, const at::Tensor& rstd_T1, const at::T
 // The same backward; returns the gradient of the scale, in fp32.
 at::Tensor grad_by_rows(const at::Tensor& dx_TD, const at::Tensor& dy_TH, const at::Tensor& x_TD, const at::Tensor& rstd_T1,
                         const at::Tensor& scale_H) {
-  const auto x = x_TD.contiguous(), dy = dy_TH.contiguous();
-  const auto num_rows = x.size(0), num_parts = (num_rows + kRowsPerPart - 1) / kRowsPerPart;
+  const auto dy = dy_TH.contiguous();
+  const auto num_rows = x_TD.size(0), num_parts = (num_rows + kRowsPerPart - 1) / kRowsPerPart;
   const auto dscale_PH = at::zeros({num_parts, scale_H.size(0)}, scale_H.options());
   at::parallel_for(0, num_parts, 1, [&](std::int64_t first_part, std::int64_t last_part) {
     for (auto part = first_part; part < last_part; ++part) {
-      auto rows = rms_rows(x, scale_H);
+      auto rows = rms_rows(x_TD, scale_H);
       rows.first = static_cast<std::size_t>(part * kRowsPerPart);
       rows.last = static_cast<std::size_t>(std::min(num_rows, (part + 1) * kRowsPerPart));
       auto* dscale = dscale_PH.mutable_data_ptr<float>() + part * scale_H.size(0);
-      rms_norm_grad_rows({bits_of(x), bits_of(dy), rstd_T1.const_data_ptr<float>(), mutable_bits_of(dx_TD), dscale}, rows);
+      rms_norm_grad_rows({bits_of(x_TD), bits_of(dy), rstd_T1.const_data_ptr<float>(), mutable_bits_of(dx_TD), dscale}, rows);
     }
   });
   return dscale_PH.sum(0);

@@ -15,7 +15,7 @@ namespace rematch::nn {
 constexpr std::int64_t kRowsPerPart = 64;
 
 // Whether the row kernels can compute it; else the operators of LibTorch do.
-inline bool has_bf16_rows(const at::Tensor& x) { return x.is_cpu() && x.scalar_type() == at::kBFloat16; }
+inline bool has_bf16_rows(const at::Tensor& x) { return x.is_cpu() && x.scalar_type() == at::kBFloat16 && x.is_contiguous(); }
 
 inline const simd::Bf16* bits_of(const at::Tensor& x) { return reinterpret_cast<const simd::Bf16*>(x.const_data_ptr<at::BFloat16>()); }
 inline simd::Bf16* mutable_bits_of(const at::Tensor& x) { return reinterpret_cast<simd::Bf16*>(x.mutable_data_ptr<at::BFloat16>()); }

@@ -81,6 +81,16 @@ TEST(RowKernels, ALogitThatIsNotFiniteMakesALossThatIsNotFinite) {
   }
 }
 
+TEST(RowKernels, ATransposedInputIsNormedAsItsCopyIs) {
+  const auto x = random({20, 30}), weight = random({20});
+  const auto grad = [&](const at::Tensor& input) {
+    auto leaf = input.detach().requires_grad_();
+    torch::autograd::backward({rms_norm(leaf, weight, 1e-5)}, {at::ones({30, 20}, at::kBFloat16)});
+    return leaf.grad().to(at::kFloat);
+  };
+  EXPECT_TRUE(at::allclose(grad(x.t()), grad(x.t().contiguous()), 1.0 / 64, 1e-3));
+}
+
 // Wide enough for whole vectors and a rest, and more rows than one part has.
 TEST(RowKernels, RmsNormOfManyWideRowsEqualsItsTwin) {
   const auto x = random({200, 150}), weight = random({140}), dy = random({200, 140});

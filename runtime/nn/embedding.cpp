@@ -5,6 +5,8 @@
 
 #include "runtime/base/scope.h"
 #include "runtime/nn/kernel.h"
+#include "runtime/nn/loss_rows.h"
+#include "runtime/nn/row_kernels.h"
 #include "runtime/nn/save.h"
 
 namespace rematch::nn {
@@ -32,6 +34,19 @@ class EmbeddingFunction : public torch::autograd::Function<EmbeddingFunction> {
   }
 };
 
+// bf16 logits on the CPU.
+void cross_entropy_by_rows(const at::Tensor& loss, const at::Tensor& dlogits_TV, const at::Tensor& logits_TV, const at::Tensor& labels_T) {
+  const auto losses_T = at::empty({logits_TV.size(0)}, dlogits_TV.options());
+  const LossRows tensors{.logits = bits_of(logits_TV),
+                         .labels = labels_T.const_data_ptr<std::int64_t>(),
+                         .losses = losses_T.mutable_data_ptr<float>(),
+                         .dlogits = dlogits_TV.mutable_data_ptr<float>(),
+                         .num_classes = static_cast<std::size_t>(logits_TV.size(1)),
+                         .weight = 1 / static_cast<float>(logits_TV.size(0))};
+  for_row_ranges(logits_TV.size(0), [&](std::size_t first, std::size_t last) { cross_entropy_rows(tensors, first, last); });
+  loss.copy_(losses_T.mean());
+}
+
 class CrossEntropyFunction : public torch::autograd::Function<CrossEntropyFunction> {
  public:
   static at::Tensor forward(torch::autograd::AutogradContext* ctx, const at::Tensor& logits_TV, const at::Tensor& labels_T) {
@@ -39,6 +54,7 @@ class CrossEntropyFunction : public torch::autograd::Function<CrossEntropyFuncti
     auto loss = at::empty({}, fp32);
     auto dlogits_TV = at::empty(logits_TV.sizes(), fp32);
     kernel(loss, [&] {
+      if (has_bf16_rows(logits_TV)) return cross_entropy_by_rows(loss, dlogits_TV, logits_TV, labels_T);
       const auto num_tokens = static_cast<double>(labels_T.size(0));
       const auto labels_T1 = labels_T.unsqueeze(1);
       const auto log_probs_TV = at::log_softmax(logits_TV.to(at::kFloat), 1);

@@ -2,12 +2,14 @@
 
 #include <ATen/ATen.h>
 
+#include "runtime/base/scope.h"
 #include "runtime/nn/kernel.h"
 
 namespace rematch::nn {
 
 RouterTracker::RouterTracker(const TrackerShape& shape, const comm::Communicator& data_group, at::Device device)
     : shape_(shape), data_group_(data_group) {
+  const base::RoleScope role(protocol::Role::kParameters);
   const auto counts = [&] { return at::zeros({shape.num_experts}, at::TensorOptions(device).dtype(at::kFloat)); };
   if (shape.bias_update_rate) {
     expert_bias_E_ = counts();

@@ -39,7 +39,7 @@ class GpuCheck(unittest.TestCase):
         trial = json.loads(planned.stdout)["study"]["trials"][0]
         self.assertEqual(trial["model"]["overridden"], sorted(gpu_check.TINY))
         self.assertEqual({name: trial["model"]["fields"][name] for name in gpu_check.TINY}, gpu_check.TINY)
-        self.assertEqual(trial["training"]["seq_length"], gpu_check.SEQ_LENGTH)
+        self.assertEqual(trial["training"]["seq_length"], gpu_check.CASES[0]["seq_length"])
 
     def test_a_missing_trainer_is_said_and_nothing_is_written(self):
         with tempfile.TemporaryDirectory() as folder:

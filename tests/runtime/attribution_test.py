@@ -2,6 +2,7 @@
 import unittest
 
 import label_formulas
+import persistent_bytes
 from recompute_gate_test import LABELS, UNIONS
 from trainer_runs import Run, trial_document
 
@@ -69,10 +70,12 @@ class BoundsOfTheLabels:
             elements = rank["model"][0]["num_parameters_local"]
             for step in steps:
                 parts = step["peak_attribution"]
-                self.assertEqual(role(parts, "parameters"), role(parts, "gradients"), "both buffers are bf16 and padded alike")
+                router_counts = persistent_bytes.PersistentBytes(document, rank=0).router_counts()
+                self.assertEqual(role(parts, "parameters"), role(parts, "gradients") + router_counts, "both buffers are bf16 and padded alike")
                 self.assertAlmostEqual(role(parts, "parameters") / (2 * elements), 1, delta=0.01)
                 # Main weights and two moments in fp32; dense ones shared by all ranks, the experts' by fewer.
-                self.assertLess(role(parts, "optimizer_state"), 12 * elements / expert_data_parallel * 1.01)
+                # Each parameter's piece is a tensor of its own, rounded up to 512 bytes, which is a few per cent at these sizes.
+                self.assertLess(role(parts, "optimizer_state"), 12 * elements / expert_data_parallel * 1.05)
                 self.assertGreater(role(parts, "optimizer_state"), 12 * elements / data_parallel * 0.99)
 
 

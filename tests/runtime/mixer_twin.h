@@ -1,4 +1,4 @@
-// A mixer or operation of ours beside a naive twin in plain autograd: outputs and all gradients, with a stated tolerance.
+// What the twins of whole mixers need beside twin.h: parameters as inputs, inputs of several types, and naive parts that two mixers share.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -12,14 +12,9 @@
 #include <vector>
 
 #include "runtime/nn/parameter.h"
+#include "tests/runtime/twin.h"
 
 namespace rematch::nn::twin {
-
-using Tensors = std::vector<at::Tensor>;
-using Operation = std::function<Tensors(const Tensors&)>;
-
-// fp64 on both sides: the same maths, summed in another order.
-inline constexpr double kSameMaths = 1e-9;
 
 inline at::Tensor random(std::initializer_list<std::int64_t> sizes) { return at::randn(at::IntArrayRef(sizes), at::kDouble); }
 
@@ -38,17 +33,12 @@ inline Tensors evaluate(const Operation& operation, const Tensors& inputs) {
 
 inline void expect_close(const Tensors& ours, const Tensors& theirs, double tolerance) {
   ASSERT_EQ(ours.size(), theirs.size());
-  for (std::size_t i = 0; i < ours.size(); ++i) {
-    ASSERT_TRUE(ours[i].defined() && theirs[i].defined()) << "result " << i;
-    ASSERT_EQ(ours[i].sizes(), theirs[i].sizes()) << "result " << i;
-    const double scale = theirs[i].abs().max().item<double>();
-    EXPECT_GT(scale, 0) << "result " << i << " of the twin is all zero: the case shows nothing";
-    EXPECT_LE((ours[i].to(at::kDouble) - theirs[i].to(at::kDouble)).abs().max().item<double>(), tolerance * scale) << "result " << i;
-  }
+  for (std::size_t i = 0; i < ours.size(); ++i)
+    nn::expect_close(ours[i], theirs[i].to(at::kDouble), tolerance, "result " + std::to_string(i));
 }
 
 inline void expect_same_maths(const Operation& ours, const Operation& twin, const Tensors& inputs) {
-  expect_close(evaluate(ours, inputs), evaluate(twin, inputs), kSameMaths);
+  expect_close(evaluate(ours, inputs), evaluate(twin, inputs), kFp64Tolerance);
 }
 
 // An input and then values for every parameter, in order of declaration: large enough that each of them matters.

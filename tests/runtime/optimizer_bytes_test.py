@@ -61,7 +61,7 @@ class OptimizerBytesTest(unittest.TestCase):
             for rank, records in enumerate(run.ranks):
                 with self.subTest(layout=layout, mode=name, rank=rank):
                     formula = PersistentBytes(self.documents[layout, name], rank)
-                    built = formula.params() + formula.grads() + formula.main() + formula.dummies() + SCALAR_BYTES
+                    built = formula.params() + formula.grads() + formula.main() + formula.dummies() + formula.router_counts() + SCALAR_BYTES
                     check(MODES[name], formula, built, records["step"])
 
     def test_before_the_first_update_a_rank_holds_parameters_gradients_main_weights_and_dummies(self):

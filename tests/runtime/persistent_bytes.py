@@ -54,6 +54,9 @@ class PersistentBytes:
         kinds = fields["moe_layer_freq"][:fields["num_layers"]]
         table = ((fields["padded_vocab_size"], fields["hidden_size"]), False)
         parameters = [table] + [entry for kind in kinds for entry in layer_shapes(fields, kind, local_experts)] + [((fields["hidden_size"],), False), table]
+        self.num_experts, self.num_moe_layers = fields["num_moe_experts"], sum(kinds)
+        self.has_expert_bias = fields["moe_router_enable_expert_bias"]
+        self.counts_globally = fields["moe_router_load_balancing_type"] == "global_aux_loss"
         self.sharded = options["use_distributed_optimizer"]
         dense = [shape for shape, is_expert in parameters if not is_expert]
         experts = [shape for shape, is_expert in parameters if is_expert]
@@ -91,6 +94,11 @@ class PersistentBytes:
 
     def dummies(self):
         return sum(tensor(*shape, size=2) for shape in self.fused_shapes)
+
+    def router_counts(self):
+        """Expert bias and the token counts behind it; the global counts of global_aux_loss."""
+        one = tensor(self.num_experts, size=4)
+        return self.num_moe_layers * one * (2 * self.has_expert_bias + self.counts_globally)
 
     def grad_copies(self):
         return self.of_pieces(self.copy_bytes)

@@ -19,7 +19,6 @@
 namespace rematch::nn {
 namespace {
 
-using twin::Tensors;
 
 constexpr GatedDeltaNetShape kShape{
     .hidden_size = 10,

@@ -14,7 +14,6 @@
 namespace rematch::nn {
 namespace {
 
-using twin::Tensors;
 
 constexpr Mamba2Shape kShape{.hidden_size = 10,
                              .mamba_num_heads = 6,

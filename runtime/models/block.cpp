@@ -7,22 +7,19 @@
 
 namespace rematch::models {
 
-Block::Block(std::unique_ptr<Mixer> mixer, double hidden_dropout, const std::string& norm_name, const NormShape& norm,
-             const BuildContext& context)
-    : mixer_(std::move(mixer)),
-      hidden_dropout_(hidden_dropout),
-      norm_(norm),
-      norm_weight_(nn::declare_norm_weight(context.store, norm_name + ".weight", norm.hidden_size, norm.gamma)),
-      norm_region_(context.policy.region("layernorm")) {}
+OwnNorm::OwnNorm(const std::string& name, const NormShape& norm_shape, const BuildContext& context)
+    : shape(norm_shape),
+      weight(nn::declare_norm_weight(context.store, name + ".weight", norm_shape.hidden_size, norm_shape.gamma)),
+      region(context.policy.region("layernorm")) {}
 
 at::Tensor Block::forward(const at::Tensor& x_TH, nn::SequenceShape sequence) {
-  if (!norm_region_) return nn::dropout_add(mixer_->forward(x_TH, sequence), x_TH, hidden_dropout_);
-  const auto normed = [this](const recompute::Tensors& in) {
-    return recompute::Tensors{nn::rms_norm(in[0], norm_weight_->tensor, norm_.epsilon, norm_.gamma)};
+  if (!norm_) return nn::dropout_add(mixer_->forward(x_TH, sequence), x_TH, hidden_dropout_);
+  const auto norm = [this](const recompute::Tensors& in) {
+    return recompute::Tensors{nn::rms_norm(in[0], norm_->weight->tensor, norm_->shape.epsilon, norm_->shape.gamma)};
   };
-  auto norm = norm_region_->run(normed, {x_TH});
-  const auto output_TH = mixer_->forward(norm.tensors[0], sequence);
-  norm.discard_after(output_TH);
+  auto normed = norm_->region.run(norm, {x_TH});
+  const auto output_TH = mixer_->forward(normed.tensors[0], sequence);
+  normed.discard_after(output_TH);
   return nn::dropout_add(output_TH, x_TH, hidden_dropout_);
 }
 

@@ -50,22 +50,28 @@ struct NormShape {
   nn::Gamma gamma = nn::Gamma::kPlain;
 };
 
+// A norm that is a module of its own. Made before its mixer, so that parameters are declared in the order in which they are used.
+struct OwnNorm {
+  // Its parameter is called `name`.weight.
+  OwnNorm(const std::string& name, const NormShape& norm_shape, const BuildContext& context);
+  NormShape shape;
+  nn::Parameter* weight;
+  recompute::Region region;
+};
+
 class Block {
  public:
   Block(std::unique_ptr<Mixer> mixer, double hidden_dropout) : mixer_(std::move(mixer)), hidden_dropout_(hidden_dropout) {}
-  // With a norm of its own, its parameter called `norm_name`.weight.
-  Block(std::unique_ptr<Mixer> mixer, double hidden_dropout, const std::string& norm_name, const NormShape& norm,
-        const BuildContext& context);
+  Block(OwnNorm norm, std::unique_ptr<Mixer> mixer, double hidden_dropout)
+      : norm_(std::move(norm)), mixer_(std::move(mixer)), hidden_dropout_(hidden_dropout) {}
 
   at::Tensor forward(const at::Tensor& x_TH, nn::SequenceShape sequence);
   nn::MoeLayer* moe() { return mixer_->moe(); }
 
  private:
+  std::optional<OwnNorm> norm_;
   std::unique_ptr<Mixer> mixer_;
   double hidden_dropout_;
-  NormShape norm_;
-  nn::Parameter* norm_weight_ = nullptr;
-  std::optional<recompute::Region> norm_region_;
 };
 
 }  // namespace rematch::models

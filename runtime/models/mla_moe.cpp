@@ -79,9 +79,9 @@ class MlaMoeFamily final : public Family {
     const auto is_moe = layer_flags(field, "moe_layer_freq");
     const auto make_layer = [&](std::int64_t index, const std::string& name) {
       Layer layer{.name = name, .blocks = {}};
-      layer.blocks.emplace_back(
-          std::make_unique<MixerOf<nn::MultiLatentAttention>>(name + ".self_attention", attention, context.store, context.policy),
-          stack.hidden_dropout, name + ".input_layernorm", stack.norm, context);
+      OwnNorm norm(name + ".input_layernorm", stack.norm, context);
+      auto mixer = std::make_unique<MixerOf<nn::MultiLatentAttention>>(name + ".self_attention", attention, context.store, context.policy);
+      layer.blocks.emplace_back(std::move(norm), std::move(mixer), stack.hidden_dropout);
       if (is_moe[static_cast<std::size_t>(index)])
         layer.blocks.push_back(moe_block(name, moe, stack, context));
       else

@@ -12,9 +12,10 @@ Block dense_block(const std::string& layer, const DenseShape& shape, const Stack
 }
 
 Block moe_block(const std::string& layer, const nn::MoeShape& shape, const StackShape& stack, const BuildContext& context) {
+  OwnNorm norm(layer + ".pre_mlp_layernorm", stack.norm, context);
   auto moe =
       std::make_unique<MixerOf<nn::MoeLayer>>(layer + ".mlp", shape, context.mesh, context.store, context.policy, context.loss_scale);
-  return {std::move(moe), stack.hidden_dropout, layer + ".pre_mlp_layernorm", stack.norm, context};
+  return {std::move(norm), std::move(moe), stack.hidden_dropout};
 }
 
 }  // namespace rematch::models

@@ -19,7 +19,6 @@
 namespace rematch::nn {
 namespace {
 
-
 constexpr GatedDeltaNetShape kShape{
     .hidden_size = 10,
     .linear_num_key_heads = 2,

@@ -14,7 +14,6 @@
 namespace rematch::nn {
 namespace {
 
-
 constexpr Mamba2Shape kShape{.hidden_size = 10,
                              .mamba_num_heads = 6,
                              .mamba_head_dim = 4,

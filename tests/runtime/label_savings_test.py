@@ -6,7 +6,7 @@ import yaml
 
 import label_formulas
 from recompute_gate_test import LABELS
-from trainer_runs import Run, activation_peak, describe, trial_document
+from trainer_runs import TINY_TRAINING, Run, activation_peak, dropout_fields, labels_of, tiny_presets, trial_document
 
 SWEEP = yaml.safe_load((pathlib.Path(__file__).resolve().parents[2] / "sweeps" / "first.yaml").read_text())
 GUIDE = [["mla_up_proj", "mlp"], ["layernorm", "moe_act"]]
@@ -42,24 +42,18 @@ class LabelSavings(unittest.TestCase):
 class EveryFamily(unittest.TestCase):
     """Each label's drop at the end of forward, and of the activation peak, on the tiny preset of each family: to the byte. The peak sits at the
     loss, where every layer's activations are held."""
-    TINY = ("llama3_tiny", "moonlight_tiny", "deepseek_v3_tiny", "nemotron_3_nano_tiny", "qwen3_next_tiny")
-    TRAINING = {"seq_length": 128, "micro_batch_size": 2, "global_batch_size": 2, "train_iters": 2}
-
-    def labels_of(self, document):
-        family = next(family for family in describe()["families"] if family["name"] == document["model"]["family"])
-        return [row["label"] for row in family["labels"] if row["per_layer"]]
 
     def test_every_label_drops_its_formula_to_the_byte(self):
-        for preset in self.TINY:
+        for preset in tiny_presets():
             for attention in ("fused", "unfused"):
                 for dropout in (0.0, 0.1):
-                    self.check(preset, attention, {"attention_dropout": dropout, "hidden_dropout": dropout})
+                    self.check(preset, attention, dropout_fields(dropout))
 
     def check(self, preset, attention, fields):
-        layout = {"preset": preset, "attention": attention, "fields": fields, "training": self.TRAINING, "world_size": 1, "expert_parallel": 1}
+        layout = {"preset": preset, "attention": attention, "fields": fields, "training": TINY_TRAINING, "world_size": 1, "expert_parallel": 1}
         document = trial_document([], **layout)
         control = Run(document).require_success().ranks[0]["step"][-1]
-        for label in self.labels_of(document):
+        for label in labels_of(preset):
             with self.subTest(preset=preset, attention=attention, label=label, **fields):
                 step = Run(trial_document([label], **layout)).require_success().ranks[0]["step"][-1]
                 self.assertEqual(step["tokens_received"], control["tokens_received"])

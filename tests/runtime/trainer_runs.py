@@ -56,10 +56,44 @@ def trial_document(modules, *, preset="moonlight_16b", attention="fused", recomp
     }
 
 
+def tiny_presets():
+    return [preset["name"] for preset in describe()["presets"] if preset["name"].endswith("_tiny")]
+
+
+def labels_of(preset):
+    """Those that name a unit of the preset's model."""
+    family = next(known["family"] for known in describe()["presets"] if known["name"] == preset)
+    family = next(known for known in describe()["families"] if known["name"] == family)
+    return [row["label"] for row in family["labels"] if row["per_layer"]]
+
+
+# Two sequences, so that what goes by sequence shows. No activation of a tiny preset is over 1 MiB with it.
+TINY_TRAINING = {"seq_length": 128, "micro_batch_size": 2, "global_batch_size": 2, "train_iters": 2}
+
+
+def dropout_fields(probability):
+    return {"attention_dropout": probability, "hidden_dropout": probability}
+
+
 def free_port():
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
         return listener.getsockname()[1]
+
+
+def run_ranks(arguments, world_size, stderr=subprocess.STDOUT):
+    """One trainer a rank, all at the same time: their exit codes, and what each wrote."""
+    common = {**os.environ, "WORLD_SIZE": str(world_size), "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(free_port()), "OMP_NUM_THREADS": "1"}
+    processes = [subprocess.Popen([str(TRAINER), *arguments], env={**common, "RANK": str(rank), "LOCAL_RANK": str(rank)}, stdout=subprocess.PIPE,
+                                  stderr=stderr, text=True) for rank in range(world_size)]
+    outputs = []
+    try:
+        for process in processes:
+            outputs.append(process.communicate(timeout=LIMIT_S)[0])
+    finally:
+        for process in processes:
+            process.kill()
+    return [process.returncode for process in processes], outputs
 
 
 class Run:
@@ -69,23 +103,10 @@ class Run:
         with tempfile.TemporaryDirectory(prefix="rematch-trainer-") as folder:
             self.folder = pathlib.Path(folder)
             (self.folder / "trial.json").write_text(json.dumps(document))
-            self.exit_codes, self.logs = self._start_and_wait(document["parallel"]["world_size"])
+            arguments = ["--trial", str(self.folder / "trial.json"), "--gradient-log", str(self.folder)]
+            self.exit_codes, self.logs = run_ranks(arguments, document["parallel"]["world_size"])
             self.ranks = [self._records(rank) for rank in range(len(self.exit_codes))]
             self.gradients = [self._gradients(rank) for rank in range(len(self.exit_codes))]
-
-    def _start_and_wait(self, world_size):
-        common = {**os.environ, "WORLD_SIZE": str(world_size), "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(free_port()), "OMP_NUM_THREADS": "1"}
-        command = [str(TRAINER), "--trial", str(self.folder / "trial.json"), "--gradient-log", str(self.folder)]
-        processes = [subprocess.Popen(command, env={**common, "RANK": str(rank), "LOCAL_RANK": str(rank)}, stdout=subprocess.PIPE,
-                                      stderr=subprocess.STDOUT, text=True) for rank in range(world_size)]
-        logs = []
-        try:
-            for process in processes:
-                logs.append(process.communicate(timeout=LIMIT_S)[0])
-        finally:
-            for process in processes:
-                process.kill()
-        return [process.returncode for process in processes], logs
 
     def _records(self, rank):
         path = self.folder / f"rank-{rank:05d}.jsonl"

@@ -72,6 +72,12 @@ void check_optimizer(const protocol::OptimizerSpec& optimizer) {
             std::string("optimizer.") + option + ": this trainer has moments in fp32 and bf16, found '" + found + "'; write one of these");
 }
 
+// With one tensor-parallel rank there is nothing to distribute.
+void check_distribution(const protocol::Trial& trial) {
+  require(!trial.recompute.distribute_saved_activations || trial.parallel.tensor_model_parallel_size > 1,
+          "recompute.distribute_saved_activations: wanted false with tensor_model_parallel_size 1, found true");
+}
+
 // What the controller checks before a launch, checked again: a trial may be run by hand.
 void check_trial(const protocol::Trial& trial, const RankEnvironment& environment) {
   require(trial.parallel.world_size == environment.world_size, "parallel.world_size is " + std::to_string(trial.parallel.world_size) +
@@ -94,6 +100,7 @@ void check_trial(const protocol::Trial& trial, const RankEnvironment& environmen
               std::to_string(trial.training.global_batch_size));
   require(trial.training.bf16, "training.bf16: this trainer has bf16 parameters only");
   check_optimizer(trial.optimizer);
+  check_distribution(trial);
   require(
       trial.trainer_build_id.empty() || trial.trainer_build_id == probes::build_id(),
       "trainer_build_id: the trial wants build " + trial.trainer_build_id + ", this is " + probes::build_id() + "; plan the sweep again");

@@ -15,6 +15,7 @@ class FieldReader {
   // Refuses missing and unknown fields, wrong types and values under a minimum.
   FieldReader(const protocol::FamilyDescription& family, const protocol::FieldMap& fields);
 
+  bool has(const std::string& name) const { return fields_.count(name) > 0; }  // does the family have it?
   std::int64_t integer(const std::string& name) const;
   std::optional<std::int64_t> optional_integer(const std::string& name) const;
   double number(const std::string& name) const;

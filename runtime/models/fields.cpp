@@ -39,7 +39,6 @@ Fields stack_fields() {
       integer_field("hidden_size", 1, "width of the residual stream, elements"),
       integer_field("padded_vocab_size", 2, "rows of embedding and head"),
       number_field("layernorm_epsilon", "epsilon of RMSNorm"),
-      flag_field("layernorm_zero_centered_gamma", "norm weights are kept less one"),
       number_field("init_method_std", "standard deviation of the initial weights"),
       optional_field(number_field("hidden_dropout", "probability that an element of the residual stream's inputs is dropped"), 0.0),
       optional_field(number_field("attention_dropout", "probability that an attention probability is dropped"), 0.0),
@@ -86,15 +85,18 @@ Fields moe_fields() {
   };
 }
 
+FieldDescription zero_centered_gamma_field() { return flag_field("layernorm_zero_centered_gamma", "norm weights are kept less one"); }
+
 FieldDescription activation_field() {
   return optional_field(choice_field("activation_func", {"swiglu", "squared_relu"}, "activation of MLPs and experts"),
                         std::string("swiglu"));
 }
 
 NormShape norm_shape(const FieldReader& field) {
+  const bool zero_centered = field.has("layernorm_zero_centered_gamma") && field.boolean("layernorm_zero_centered_gamma");
   return {.hidden_size = field.integer("hidden_size"),
           .epsilon = field.number("layernorm_epsilon"),
-          .gamma = field.boolean("layernorm_zero_centered_gamma") ? nn::Gamma::kZeroCentered : nn::Gamma::kPlain};
+          .gamma = zero_centered ? nn::Gamma::kZeroCentered : nn::Gamma::kPlain};
 }
 
 namespace {
@@ -152,6 +154,8 @@ nn::RouterShape router_shape(const FieldReader& field) {
     throw base::BadTrial("model.moe_router_topk: wanted at most num_moe_experts (" + std::to_string(field.integer("num_moe_experts")) +
                          "), found " + std::to_string(field.integer("moe_router_topk")));
   const bool sigmoid = field.string("moe_router_score_function") == "sigmoid";
+  if (!sigmoid && field.boolean("moe_router_enable_expert_bias"))
+    throw base::BadTrial("model.moe_router_enable_expert_bias: wanted false with moe_router_score_function softmax, found true");
   return {.num_experts = field.integer("num_moe_experts"),
           .topk = field.integer("moe_router_topk"),
           .score_function = sigmoid ? nn::ScoreFunction::kSigmoid : nn::ScoreFunction::kSoftmax,

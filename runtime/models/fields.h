@@ -28,7 +28,8 @@ Fields joined_fields(std::initializer_list<Fields> groups);
 Fields stack_fields();  // layers, residual stream, vocabulary, norms, dropout
 Fields gqa_fields();
 Fields moe_fields();
-protocol::FieldDescription activation_field();  // default: swiglu
+protocol::FieldDescription zero_centered_gamma_field();  // of the families whose every norm follows it
+protocol::FieldDescription activation_field();           // default: swiglu
 
 StackShape stack_shape(const FieldReader& field);
 NormShape norm_shape(const FieldReader& field);

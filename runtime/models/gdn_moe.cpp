@@ -21,6 +21,7 @@ Fields gdn_fields() {
       integer_field("linear_num_value_heads", 1, "value heads; a multiple of linear_num_key_heads"),
       integer_field("linear_value_head_dim", 1, "size of one value head, elements"),
       integer_field("linear_conv_kernel_dim", 1, "width of the causal convolution, tokens"),
+      zero_centered_gamma_field(),
   };
 }
 
@@ -42,17 +43,13 @@ protocol::FamilyDescription gdn_moe_description() {
 }
 
 nn::GatedDeltaNetShape gdn_shape(const FieldReader& field) {
-  const auto key_heads = field.integer("linear_num_key_heads"), value_heads = field.integer("linear_num_value_heads");
-  if (value_heads % key_heads != 0)
-    throw base::BadTrial("model.linear_num_value_heads: wanted a multiple of linear_num_key_heads (" + std::to_string(key_heads) +
-                         "), found " + std::to_string(value_heads));
   return {.hidden_size = field.integer("hidden_size"),
-          .linear_num_key_heads = key_heads,
+          .linear_num_key_heads = field.integer("linear_num_key_heads"),
           .linear_key_head_dim = field.integer("linear_key_head_dim"),
-          .linear_num_value_heads = value_heads,
+          .linear_num_value_heads = field.integer("linear_num_value_heads"),
           .linear_value_head_dim = field.integer("linear_value_head_dim"),
           .linear_conv_kernel_dim = field.integer("linear_conv_kernel_dim"),
-          .input_norm_gamma = norm_shape(field).gamma,
+          .gamma = norm_shape(field).gamma,
           .layernorm_epsilon = field.number("layernorm_epsilon")};
 }
 

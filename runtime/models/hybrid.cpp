@@ -57,10 +57,6 @@ std::string layer_pattern(const FieldReader& field) {
 }
 
 nn::Mamba2Shape mamba_shape(const FieldReader& field) {
-  if (field.integer("mamba_num_heads") % field.integer("mamba_num_groups") != 0)
-    throw base::BadTrial("model.mamba_num_groups: wanted a divisor of mamba_num_heads (" +
-                         std::to_string(field.integer("mamba_num_heads")) + "), found " +
-                         std::to_string(field.integer("mamba_num_groups")));
   return {.hidden_size = field.integer("hidden_size"),
           .mamba_num_heads = field.integer("mamba_num_heads"),
           .mamba_head_dim = field.integer("mamba_head_dim"),

@@ -68,7 +68,7 @@ LayerStack::LayerStack(const StackShape& shape, const LayerMaker& make_layer, co
   for (const auto& group : recompute::layer_groups(context.policy.resolved(), shape.num_layers)) {
     groups_.push_back({group, std::nullopt});
     if (group.checkpointed)
-      groups_.back().region.emplace(context.policy.layer_group(group, context.mesh.tensor().is_alone() ? nullptr : &input_shard_));
+      groups_.back().region.emplace(context.policy.layer_group(group, context.mesh.tensor().size() == 1 ? nullptr : &input_shard_));
   }
   final_norm_ = nn::declare_norm_weight(context.store, "final_layernorm.weight", shape.norm.hidden_size, shape.norm.gamma);
   head_ = context.store.declare({.name = "output_layer.weight", .shape = table});

@@ -26,7 +26,8 @@ class Model {
   virtual at::Tensor loss(const at::Tensor& ids_T, const at::Tensor& labels_T, nn::SequenceShape sequence) = 0;
   // After the last micro-batch's backward: expert biases follow the step's token counts. Collective over the data-parallel ranks.
   virtual void finish_step() = 0;
-  // Auxiliary losses of the step just finished, by Megatron's log name: this rank's mean over micro-batches and layers. Then none.
+  // Auxiliary losses of the step just finished, by Megatron's log name: this rank's mean over micro-batches and layers, less the
+  // coefficient. Then none.
   virtual std::map<std::string, double> take_aux_losses() = 0;
   // Rows that this rank's experts received in the last forward, one entry an MoE layer.
   virtual std::vector<std::int64_t> tokens_received() const = 0;

@@ -22,7 +22,7 @@ struct GatedDeltaNetShape {
   std::int64_t linear_num_value_heads = 0;
   std::int64_t linear_value_head_dim = 0;
   std::int64_t linear_conv_kernel_dim = 4;
-  Gamma input_norm_gamma = Gamma::kPlain;  // the norm of the heads is always plain
+  Gamma gamma = Gamma::kPlain;  // of the input norm and of the heads' norm
   double layernorm_epsilon = 1e-6;
 
   std::int64_t key_size() const { return linear_num_key_heads * linear_key_head_dim; }
@@ -38,6 +38,12 @@ class GatedDeltaNet {
   at::Tensor forward(const at::Tensor& x_TH, SequenceShape sequence) const;
 
  private:
+  struct Mixed {
+    at::Tensor o_TD;
+    at::Tensor z_TD;  // the gate, a view of the input projection's output
+  };
+  Mixed mix(const at::Tensor& x_TH, SequenceShape sequence) const;
+
   GatedDeltaNetShape shape_;
   Parameter* input_norm_;
   Parameter* in_proj_;

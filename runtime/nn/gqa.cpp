@@ -64,12 +64,15 @@ GroupedQueryAttention::Projected GroupedQueryAttention::project(const at::Tensor
 
 at::Tensor GroupedQueryAttention::forward(const at::Tensor& x_TH, SequenceShape sequence) const {
   const base::ModuleScope scope("self_attention");
-  const auto projected = project(x_TH, sequence);
   const auto attention = [this](const recompute::Tensors& in) {
     return recompute::Tensors{core_attention(in[0], in[1], in[2], core_attention_)};
   };
-  auto o_TD = core_attn_region_.run(attention, {projected.q_BNSE, projected.k_BGSE, projected.v_BGSE}).tensors[0];
-  if (shape_.attention_output_gate) o_TD = gate_output(o_TD, projected.gate_TD);
+  at::Tensor o_TD;
+  {
+    const auto projected = project(x_TH, sequence);
+    o_TD = core_attn_region_.run(attention, {projected.q_BNSE, projected.k_BGSE, projected.v_BGSE}).tensors[0];
+    if (shape_.attention_output_gate) o_TD = gate_output(o_TD, projected.gate_TD);
+  }
   return linear_layer(o_TD, projection_->tensor);
 }
 

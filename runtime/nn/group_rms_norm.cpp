@@ -53,16 +53,17 @@ class GroupRmsNormFunction : public torch::autograd::Function<GroupRmsNormFuncti
 class GatedRmsNormFunction : public torch::autograd::Function<GatedRmsNormFunction> {
  public:
   static at::Tensor forward(torch::autograd::AutogradContext* ctx, const at::Tensor& o_TD, const at::Tensor& z_TD,
-                            const at::Tensor& weight_W, double epsilon) {
+                            const at::Tensor& weight_W, double epsilon, Gamma gamma) {
     const auto num_heads = o_TD.size(1) / weight_W.size(0);
     auto y_TD = at::empty(o_TD.sizes(), o_TD.options());
     auto rstd_TN1 = make_group_rstd(o_TD, num_heads);
     kernel(y_TD, [&] {
       const auto o_TNW = by_group(o_TD, num_heads), z_TNW = by_group(z_TD, num_heads);
       rstd_TN1.copy_(reciprocal_deviation(o_TNW, epsilon));
-      y_TD.copy_((o_TNW * rstd_TN1 * weight_W * at::silu(z_TNW)).flatten(1));
+      y_TD.copy_((o_TNW * rstd_TN1 * norm_scale(weight_W, gamma, math_type(o_TD)) * at::silu(z_TNW)).flatten(1));
     });
     save(ctx, "gated_rms_norm", {{"o", o_TD}, {"z", z_TD}, {"weight", weight_W}, {"rstd", rstd_TN1}});
+    ctx->saved_data["gamma"] = static_cast<std::int64_t>(gamma);
     return y_TD;
   }
 
@@ -76,12 +77,13 @@ class GatedRmsNormFunction : public torch::autograd::Function<GatedRmsNormFuncti
     kernel(do_TD, [&] {
       const auto normed_TNW = by_group(o_TD, num_heads) * rstd_TN1;
       const auto z_TNW = by_group(z_TD, num_heads), dy_TNW = by_group(grads[0], num_heads);
+      const auto scale_W = norm_scale(weight_W, static_cast<Gamma>(ctx->saved_data["gamma"].toInt()), math_type(o_TD));
       const auto dscaled_TNW = dy_TNW * at::silu(z_TNW);
-      do_TD.copy_(rms_input_grad(dscaled_TNW * weight_W, normed_TNW, rstd_TN1).flatten(1));
-      dz_TD.copy_(at::silu_backward(dy_TNW * normed_TNW * weight_W, z_TNW).flatten(1));
+      do_TD.copy_(rms_input_grad(dscaled_TNW * scale_W, normed_TNW, rstd_TN1).flatten(1));
+      dz_TD.copy_(at::silu_backward(dy_TNW * normed_TNW * scale_W, z_TNW).flatten(1));
       dweight_W.copy_((dscaled_TNW * normed_TNW).flatten(0, 1).sum(0));
     });
-    return {do_TD, dz_TD, dweight_W, at::Tensor()};
+    return {do_TD, dz_TD, dweight_W, at::Tensor(), at::Tensor()};
   }
 };
 
@@ -91,8 +93,8 @@ at::Tensor group_rms_norm(const at::Tensor& x_TD, const at::Tensor& weight_D, st
   return GroupRmsNormFunction::apply(x_TD, weight_D, num_groups, epsilon);
 }
 
-at::Tensor gated_rms_norm(const at::Tensor& o_TD, const at::Tensor& z_TD, const at::Tensor& weight_W, double epsilon) {
-  return GatedRmsNormFunction::apply(o_TD, z_TD, weight_W, epsilon);
+at::Tensor gated_rms_norm(const at::Tensor& o_TD, const at::Tensor& z_TD, const at::Tensor& weight_W, double epsilon, Gamma gamma) {
+  return GatedRmsNormFunction::apply(o_TD, z_TD, weight_W, epsilon, gamma);
 }
 
 }  // namespace rematch::nn

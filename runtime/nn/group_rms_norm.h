@@ -3,6 +3,8 @@
 
 #include <ATen/core/Tensor.h>
 
+#include "runtime/nn/rms_norm.h"
+
 #include <cstdint>
 
 namespace rematch::nn {
@@ -11,6 +13,6 @@ namespace rematch::nn {
 at::Tensor group_rms_norm(const at::Tensor& x_TD, const at::Tensor& weight_D, std::int64_t num_groups, double epsilon);
 
 // norm(o) * silu(z): heads of W columns are normed each by itself with the same weights. o_TD, z_TD, weight_W -> [T, D]
-at::Tensor gated_rms_norm(const at::Tensor& o_TD, const at::Tensor& z_TD, const at::Tensor& weight_W, double epsilon);
+at::Tensor gated_rms_norm(const at::Tensor& o_TD, const at::Tensor& z_TD, const at::Tensor& weight_W, double epsilon, Gamma gamma);
 
 }  // namespace rematch::nn

@@ -40,10 +40,11 @@ MultiLatentAttention::MultiLatentAttention(const std::string& name, const MlaSha
 
 recompute::Tensors MultiLatentAttention::up_project(const recompute::Tensors& latents, SequenceShape sequence) const {
   const auto &query_latent = latents[0], &kv_latent = latents[1];
-  const auto query_input = q_norm_ ? rms_norm(query_latent, q_norm_->tensor, shape_.layernorm_epsilon) : query_latent;
-  const auto kv_input =
-      kv_norm_ ? rms_norm(kv_latent, kv_norm_->tensor, shape_.layernorm_epsilon) : kv_latent.narrow(1, 0, shape_.kv_lora_rank).contiguous();
-  auto qkv = mla_expand(linear_layer(query_input, q_up_->tensor), linear_layer(kv_input, kv_up_->tensor), kv_latent, shape_, sequence);
+  const auto q_TD = linear_layer(q_norm_ ? rms_norm(query_latent, q_norm_->tensor, shape_.layernorm_epsilon) : query_latent, q_up_->tensor);
+  const auto kv_TD = linear_layer(
+      kv_norm_ ? rms_norm(kv_latent, kv_norm_->tensor, shape_.layernorm_epsilon) : kv_latent.narrow(1, 0, shape_.kv_lora_rank).contiguous(),
+      kv_up_->tensor);
+  auto qkv = mla_expand(q_TD, kv_TD, kv_latent, shape_, sequence);
   return {qkv.q_BNSE, qkv.k_BNSE, qkv.v_BNSV};
 }
 

@@ -15,11 +15,6 @@ namespace rematch::nn {
 
 namespace {
 
-at::Tensor norm_scale(const at::Tensor& weight_H, bool zero_centered, at::ScalarType type) {
-  const auto scale_H = weight_H.to(type);
-  return zero_centered ? scale_H + 1 : scale_H;
-}
-
 RmsRows rms_rows(const at::Tensor& x_TD, const at::Tensor& scale_H) {
   return {.first = 0,
           .last = 0,
@@ -63,12 +58,11 @@ class RmsNormFunction : public torch::autograd::Function<RmsNormFunction> {
                             Gamma gamma) {
     const auto width = weight_H.size(0);
     const auto type = math_type(x_TD);
-    const bool zero_centered = gamma == Gamma::kZeroCentered;
-    ctx->saved_data["zero_centered"] = zero_centered;
+    ctx->saved_data["gamma"] = static_cast<std::int64_t>(gamma);
     auto y_TH = at::empty({x_TD.size(0), width}, x_TD.options());
     auto rstd_T1 = at::empty({x_TD.size(0), 1}, x_TD.options().dtype(type));
     kernel(y_TH, [&] {
-      const auto scale_H = norm_scale(weight_H, zero_centered, type);
+      const auto scale_H = norm_scale(weight_H, gamma, type);
       if (has_bf16_rows(x_TD)) return norm_by_rows(y_TH, rstd_T1, x_TD, scale_H, epsilon);
       const auto x_TH = x_TD.narrow(1, 0, width).to(type);
       rstd_T1.copy_(reciprocal_deviation(x_TH, epsilon));
@@ -86,7 +80,7 @@ class RmsNormFunction : public torch::autograd::Function<RmsNormFunction> {
     auto dx_TD = at::empty_like(x_TD);
     auto dweight_H = at::empty_like(weight_H);
     kernel(dx_TD, [&] {
-      const auto scale_H = norm_scale(weight_H, ctx->saved_data["zero_centered"].toBool(), type);
+      const auto scale_H = norm_scale(weight_H, static_cast<Gamma>(ctx->saved_data["gamma"].toInt()), type);
       if (has_bf16_rows(x_TD)) {
         dweight_H.copy_(grad_by_rows(dx_TD, grads[0], x_TD, rstd_T1, scale_H));
         return;

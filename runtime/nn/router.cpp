@@ -22,13 +22,13 @@ struct CallHolder final : torch::CustomClassHolder {
   RouterCall call;
   bool records;  // a graph is recorded: counts and losses are taken now
 
-  bool balances() const { return records && shape.load_balancing != LoadBalancing::kNone; }
+  bool balances() const { return records && shape.load_balancing != LoadBalancing::kNone && shape.aux_loss_coeff != 0; }
   bool is_sigmoid() const { return shape.score_function == ScoreFunction::kSigmoid; }
 };
 
 at::Tensor row_sums(const at::Tensor& x_TE) { return x_TE.sum(1, /*keepdim=*/true); }
 
-// The experts of each token, and the scores that they were chosen by.
+// The experts of each token by these scores, of which only the order counts.
 at::Tensor choose(const at::Tensor& scores_TE, const CallHolder& holder) {
   const auto num_tokens = scores_TE.size(0), topk = holder.shape.topk;
   if (holder.shape.force_load_balancing)
@@ -100,15 +100,18 @@ struct Balance {
   at::Tensor weights_GE;
 };
 
-// Tells the tracker the loss.
-Balance balance_loss(const at::Tensor& scores_TE, const at::Tensor& map_TE, const CallHolder& holder) {
+// Tells the tracker the loss, less its coefficient. It counts the choice by the scores alone, without an expert bias or forced turns.
+Balance balance_loss(const at::Tensor& scores_TE, const CallHolder& holder) {
   const auto num_groups = holder.shape.load_balancing == LoadBalancing::kSeqAuxLoss ? holder.call.sequence.batch : 1;
   Balance balance{.shares_TE = at::empty_like(scores_TE),
                   .weights_GE = at::empty({num_groups, holder.shape.num_experts}, scores_TE.options())};
   kernel(balance.shares_TE, [&] {
     balance.shares_TE.copy_(holder.is_sigmoid() ? scores_TE / (row_sums(scores_TE) + kSumFloor) : scores_TE);
+    const auto map_TE = at::zeros(scores_TE.sizes(), scores_TE.options().dtype(at::kBool))
+                            .scatter_(1, std::get<1>(balance.shares_TE.topk(holder.shape.topk, 1)), true);
     balance.weights_GE.copy_(loss_weights(map_TE, scores_TE.scalar_type(), holder));
-    holder.call.tracker.add_loss((grouped_sums(balance.shares_TE, holder) * balance.weights_GE).sum().item<double>());
+    const auto loss = (grouped_sums(balance.shares_TE, holder) * balance.weights_GE).sum().item<double>();
+    holder.call.tracker.add_loss(loss / holder.shape.aux_loss_coeff);
   });
   return balance;
 }
@@ -126,13 +129,13 @@ class RouterFunction : public torch::autograd::Function<RouterFunction> {
     kernel(probs_TE, [&] {
       const auto logits_TE = at::mm(x_TH.to(math_type(x_TH)), weight_EH.to(math_type(x_TH)).t());
       scores_TE.copy_(holder->is_sigmoid() ? logits_TE.sigmoid() : logits_TE.softmax(1));
-      // Softmax after the choice chooses by the logits, in the same order.
-      experts_TK.copy_(choose(scores_TE, *holder));
+      // A softmax after the choice chooses by the logits: distinct ones may round to one score.
+      experts_TK.copy_(choose(holder->is_sigmoid() || shape.pre_softmax ? scores_TE : logits_TE, *holder));
       map_TE.zero_().scatter_(1, experts_TK, true);
       probs_TE.copy_(probabilities(logits_TE, scores_TE, map_TE, shape));
       if (holder->records) holder->call.tracker.record(map_TE.sum(0).to(at::kFloat));
     });
-    const auto balance = holder->balances() ? balance_loss(scores_TE, map_TE, *holder) : Balance{};
+    const auto balance = holder->balances() ? balance_loss(scores_TE, *holder) : Balance{};
     save(ctx, "router",
          {{"x", x_TH},
           {"weight", weight_EH},

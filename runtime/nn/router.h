@@ -44,7 +44,8 @@ struct RouterCall {
 // Load-balancing loss: coeff E / (K T G) sum_e (sum_t n_te) tokens_e, n the softmax, or the sigmoid over its sum, of all experts; T tokens
 // here and G those that tokens_e counts (RouterTracker); for kSeqAuxLoss the same by sequence (T = G = S), mean over B. Its gradient joins
 // that of the probabilities; it is counted where a graph is recorded, so once a micro-batch, replayed or not. Saves x, the weight, scores
-// and probabilities fp32 [T, E], the routing map bool [T, E]; with a loss also n fp32 [T, E] and token counts fp32.
+// and probabilities fp32 [T, E], the routing map bool [T, E]; with a loss also n fp32 [T, E], held as Megatron holds it, and token counts
+// fp32.
 Routing route(const at::Tensor& x_TH, const at::Tensor& weight_EH, const RouterShape& shape, const RouterCall& call);
 
 }  // namespace rematch::nn

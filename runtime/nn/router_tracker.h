@@ -30,7 +30,9 @@ class RouterTracker {
 
   // Notes one micro-batch's choices; its tokens_E fp32 on the host or device.
   void record(const at::Tensor& tokens_E);
-  // The counts for the loss, and the number of tokens behind them. kGlobalAuxLoss: of all ranks, mean over the step's micro-batches so far.
+  // Once a micro-batch, in the forward or in a replay: the two agree as long as one micro-batch's backward ends before the next one's
+  // forward. The counts for the loss, and the number of tokens behind them. kGlobalAuxLoss: of all ranks, mean over the step's
+  // micro-batches so far.
   std::pair<at::Tensor, double> count(const at::Tensor& tokens_E, std::int64_t num_tokens);
   void add_loss(double loss) {
     loss_sum_ += loss;

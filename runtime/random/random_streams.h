@@ -1,6 +1,7 @@
-// Named random streams beside the default one: Megatron Core's CudaRNGStatesTracker. What must differ between the ranks of an axis (dropout
-// inside tensor-parallel attention, an expert's jitter) draws from a stream of its own, so that the default stream stays the same on all of
-// them. One a rank, owned by recompute::Policy. Main thread only.
+// Named random streams beside the default one: Megatron Core's CudaRNGStatesTracker. What must differ between tensor-parallel ranks
+// (dropout inside attention) draws from the model-parallel stream, so that the default stream stays the same on all of them. The
+// expert-parallel stream is Megatron's too; nothing in this trainer draws from it. One a rank, owned by recompute::Policy. Used by one
+// thread at a time.
 #pragma once
 
 #include <ATen/core/Tensor.h>

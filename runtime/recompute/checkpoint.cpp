@@ -31,7 +31,6 @@ class CheckpointFunction : public torch::autograd::Function<CheckpointFunction> 
     ctx->saved_data["use"] = c10::IValue::make_capsule(holder);
     ctx->set_materialize_grads(false);
     const Tensors whole = inputs.vec();
-    auto outputs = holder->use.run_first(whole);
     Tensors kept = whole;
     if (const auto* shard = holder->use.site().input_shard) {
       // Kept beside the context: saving it as the input would keep the whole.
@@ -41,9 +40,10 @@ class CheckpointFunction : public torch::autograd::Function<CheckpointFunction> 
       base::note_saved("checkpoint", "input_shard", ctx->saved_data["shard"].toTensor());
       kept.erase(kept.begin());
     }
+    // Before the function: its operations name what they save, and nothing of theirs is kept.
     for (const auto& input : kept) base::note_saved("checkpoint", "input", input);
     ctx->save_for_backward(kept);
-    return outputs;
+    return holder->use.run_first(whole);
   }
 
   static torch::autograd::variable_list backward(torch::autograd::AutogradContext* ctx, torch::autograd::variable_list output_grads) {

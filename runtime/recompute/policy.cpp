@@ -24,8 +24,10 @@ protocol::RecomputeSpec resolve(const protocol::RecomputeSpec& asked) {
   if (!asked.recompute_granularity) return resolved;
   if (!resolved.recompute_modules) resolved.recompute_modules = {"core_attn"};
   if (*asked.recompute_granularity == "full") {
-    if (!asked.recompute_method || !asked.recompute_num_layers)
-      throw base::BadTrial("recompute: full recompute wants recompute_method (uniform or block) and recompute_num_layers; set both");
+    const bool knows_method = asked.recompute_method == "uniform" || asked.recompute_method == "block";
+    if (!knows_method || asked.recompute_num_layers.value_or(0) < 1)
+      throw base::BadTrial(
+          "recompute: full recompute wants recompute_method (uniform or block) and recompute_num_layers (at least 1); set both");
     return resolved;
   }
   if (asked.recompute_method || asked.recompute_num_layers || asked.distribute_saved_activations)

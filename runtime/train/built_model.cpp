@@ -16,7 +16,9 @@ BuiltModel::BuiltModel(const protocol::Trial& trial, const protocol::RecomputeSp
       sequence_{trial.training.seq_length, trial.training.micro_batch_size},
       num_microbatches_(trial.training.global_batch_size / (trial.training.micro_batch_size * mesh.dims().data_parallel_size())),
       policy_(resolved, mesh.device()) {
-  random::seed_streams(policy_.random(), {.seed = trial.training.seed, .expert_parallel_rank = mesh.expert().rank()});
+  random::seed_streams(
+      policy_.random(),
+      {.seed = trial.training.seed, .tensor_parallel_rank = mesh.tensor().rank(), .expert_parallel_rank = mesh.expert().rank()});
   model_ = models::family_named(trial.model.family)
                .build(trial.model.fields, {.mesh = mesh,
                                            .store = store_,

@@ -33,6 +33,7 @@ class TrainingJob {
   at::Tensor forward(const Batch& batch);
   void update_parameters(std::int64_t step, protocol::StepRecord& record);
   void read_loss(protocol::StepRecord& record);
+  double mean_of_ranks(double value) const;  // over the data-parallel group; collective
   // Stages of the first step, entered and left again by each of its micro-batches; later steps have none of their own.
   void enter_once(std::int64_t step, Stage stage);
   void leave_once(std::int64_t step, Stage stage);
@@ -76,7 +77,7 @@ void TrainingJob::run_step(std::int64_t step) {
   read_loss(record);
   record.replays = built_.policy().replays();
   record.tokens_received = built_.model().tokens_received();
-  for (const auto& [name, loss] : built_.model().take_aux_losses()) record.aux_losses[name] = loss;
+  for (const auto& [name, loss] : built_.model().take_aux_losses()) record.aux_losses[name] = mean_of_ranks(loss);
   recorder_.end_step(record);
   recorder_.write_step(record);
   if (record.is_nan)
@@ -146,6 +147,13 @@ void TrainingJob::read_loss(protocol::StepRecord& record) {
     record.loss = static_cast<double>(loss);
   else
     record.is_nan = true;
+}
+
+double TrainingJob::mean_of_ranks(double value) const {
+  const probes::ScratchScope scratch;
+  const auto sum = at::full({1}, value, at::TensorOptions(mesh_.device()).dtype(at::kDouble));
+  mesh_.data().all_reduce_sum(sum);
+  return sum.item<double>() / mesh_.data().size();
 }
 
 }  // namespace

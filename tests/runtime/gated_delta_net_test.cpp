@@ -26,7 +26,7 @@ constexpr GatedDeltaNetShape kShape{
     .linear_num_value_heads = 4,
     .linear_value_head_dim = 5,
     .linear_conv_kernel_dim = 4,
-    .input_norm_gamma = Gamma::kZeroCentered,
+    .gamma = Gamma::kZeroCentered,
     .layernorm_epsilon = 0.01};  // rows near 0 would have gradients without bound, and bf16 could not follow them
 
 // q, k [S, B, N, K], v [S, B, N, V], g, beta [S, B, N] -> [S * B, N * V]
@@ -60,7 +60,7 @@ at::Tensor naive_log_decay(const at::Tensor& alpha, const at::Tensor& dt_bias, c
 }
 
 at::Tensor naive_gated_norm(const at::Tensor& o, const at::Tensor& z, const at::Tensor& weight) {
-  return (twin::naive_rms_norm(o.unflatten(1, {-1, weight.size(0)}), kShape.layernorm_epsilon) * weight).flatten(1) * at::silu(z);
+  return (twin::naive_rms_norm(o.unflatten(1, {-1, weight.size(0)}), kShape.layernorm_epsilon) * (1 + weight)).flatten(1) * at::silu(z);
 }
 
 // in: x [T, H], then the parameters in order of declaration
@@ -141,9 +141,10 @@ TEST_F(GatedDelta, GatesAreADecayAndAWritingStrength) {
 }
 
 TEST_F(GatedDelta, GatedNormNormsEachHead) {
-  twin::expect_same_maths([](const Tensors& in) { return Tensors{gated_rms_norm(in[0], in[1], in[2], kShape.layernorm_epsilon)}; },
-                          [](const Tensors& in) { return Tensors{naive_gated_norm(in[0], in[1], in[2])}; },
-                          {twin::random({7, 12}), twin::random({7, 12}), twin::random({4})});
+  twin::expect_same_maths(
+      [](const Tensors& in) { return Tensors{gated_rms_norm(in[0], in[1], in[2], kShape.layernorm_epsilon, kShape.gamma)}; },
+      [](const Tensors& in) { return Tensors{naive_gated_norm(in[0], in[1], in[2])}; },
+      {twin::random({7, 12}), twin::random({7, 12}), twin::random({4})});
 }
 
 TEST_F(GatedDelta, MixerIsTheNaiveOneInFp64) {

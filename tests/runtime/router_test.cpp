@@ -106,7 +106,7 @@ TEST_F(Router, LoadBalancingLossesAndTheirGradients) {
       const auto map = naive_map(naive_scores(logits, shape), {});
       const auto loss = naive_loss(logits, map, shape);
       torch::autograd::backward({(naive_probs(logits, map, shape) * weights).sum() + loss * kScale}, {});
-      EXPECT_NEAR(*tracker.take_loss(), loss.item<double>(), 1e-12);
+      EXPECT_NEAR(*tracker.take_loss(), loss.item<double>() / shape.aux_loss_coeff, 1e-12);
       for (std::size_t i = 0; i < mine.size(); ++i) expect_close(mine[i].grad(), theirs[i].grad(), kFp64Tolerance, "gradient");
     }
 }
@@ -131,6 +131,22 @@ TEST_F(Router, AnExpertBiasMovesTheChoiceAndNotTheProbabilitiesAndFollowsTheCoun
   const auto [map, probs] = routed(tracker.expert_bias());
   EXPECT_FALSE(at::equal(map, routed({}).first)) << "the bias changed no choice: the case shows nothing";
   EXPECT_TRUE(at::allclose(second, probs, 1e-5, 1e-6));
+}
+
+TEST_F(Router, AnExpertBiasDoesNotReachTheLoadBalancingLoss) {
+  const auto group = alone();
+  auto shape = score_variants().front();
+  shape.load_balancing = LoadBalancing::kSeqAuxLoss;
+  shape.aux_loss_coeff = 0.7;
+  RouterTracker biased({.num_experts = kExperts, .load_balancing = shape.load_balancing, .bias_update_rate = 0.5}, group, at::kCPU);
+  const auto inputs = router_inputs();
+  const auto x = inputs[0].clone().requires_grad_();
+  const auto before = route(x, inputs[1], shape, {kSequence, biased}).experts_TK;
+  const auto loss = *biased.take_loss();
+  biased.finish_step();
+  const auto after = route(x, inputs[1], shape, {kSequence, biased}).experts_TK;
+  EXPECT_FALSE(at::equal(before, after)) << "the bias changed no choice: the case shows nothing";
+  EXPECT_EQ(*biased.take_loss(), loss);
 }
 
 TEST_F(Router, CountsAMicroBatchOnceAndNotWithoutAGraph) {

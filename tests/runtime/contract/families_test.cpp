@@ -61,9 +61,11 @@ TEST(Families, RefuseWhatDoesNotFitTogetherNamingTheField) {
   expect_refused("llama3_tiny", {{"hidden_dropout", 1.0}}, "model.hidden_dropout");
   expect_refused("nemotron_3_nano_tiny", {{"hybrid_layer_pattern", std::string("MEX*E-")}}, "found 'X'");
   expect_refused("nemotron_3_nano_tiny", {{"hybrid_layer_pattern", std::string("ME")}}, "wanted one character a layer (6), found 2");
-  expect_refused("nemotron_3_nano_tiny", {{"mamba_num_groups", std::int64_t{3}}}, "wanted a divisor of mamba_num_heads (8), found 3");
+  expect_refused("nemotron_3_nano_tiny", {{"mamba_num_groups", std::int64_t{3}}}, "wanted a multiple of mamba_num_groups (3), found 8");
   expect_refused("qwen3_next_tiny", {{"linear_num_value_heads", std::int64_t{3}}},
                  "wanted a multiple of linear_num_key_heads (2), found 3");
+  expect_refused("qwen3_next_tiny", {{"moe_router_enable_expert_bias", true}},
+                 "wanted false with moe_router_score_function softmax, found true");
   expect_refused("qwen3_next_tiny", {{"linear_attention_freq", std::vector<std::int64_t>{1, 1, 1, 2}}},
                  "wanted 0 or 1 for every layer, found 2");
 }

@@ -10,6 +10,7 @@
 #include "runtime/nn/input_shard.h"
 #include "runtime/nn/linear.h"
 #include "runtime/nn/norm_weight.h"
+#include "runtime/recompute/region_times.h"
 
 namespace rematch::models {
 
@@ -80,6 +81,7 @@ at::Tensor LayerStack::run_group(const Group& group, const at::Tensor& x_TH, nn:
     for (auto i = layers.first; i < layers.first + layers.count; ++i) {
       auto& layer = layers_[static_cast<std::size_t>(i)];
       const base::ModuleScope scope(layer.name);
+      const recompute::RegionTimer timer(layer.name, recompute::Pass::kForward);
       for (auto& block : layer.blocks) stream_TH = block.forward(stream_TH, sequence);
     }
     return recompute::Tensors{stream_TH};

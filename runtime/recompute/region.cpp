@@ -8,8 +8,18 @@
 #include "runtime/base/scope.h"
 #include "runtime/recompute/checkpoint.h"
 #include "runtime/recompute/output_discard.h"
+#include "runtime/recompute/region_times.h"
 
 namespace rematch::recompute {
+
+namespace {
+
+RegionOutput run_unwrapped(const std::string& label, const RegionFn& fn, const Tensors& inputs) {
+  const RegionTimer timer(label, Pass::kForward);
+  return RegionOutput::plain(fn(inputs));
+}
+
+}  // namespace
 
 RegionOutput RegionOutput::plain(Tensors tensors) { return {std::move(tensors), {}}; }
 RegionOutput::RegionOutput(Tensors tensors_in, c10::intrusive_ptr<DiscardState> state)
@@ -30,9 +40,9 @@ RegionOutput Region::run(const RegionFn& fn, const Tensors& inputs) const {
 
 RegionOutput Region::run_inside(const RegionFn& fn, const Tensors& inputs) const {
   const base::RegionScope scope(site_.label);
-  if (!at::GradMode::is_enabled()) return RegionOutput::plain(fn(inputs));
+  if (!at::GradMode::is_enabled()) return run_unwrapped(site_.label, fn, inputs);
   switch (site_.mode) {
-    case Mode::kInactive: return RegionOutput::plain(fn(inputs));
+    case Mode::kInactive: return run_unwrapped(site_.label, fn, inputs);
     case Mode::kCheckpoint: return RegionOutput::plain(run_checkpointed(site_, fn, inputs));
     case Mode::kDiscardOutput: {
       auto state = make_discard_state(site_, fn, inputs);

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "runtime/base/scope.h"
+#include "runtime/recompute/region_times.h"
 
 namespace rematch::recompute {
 
@@ -17,6 +18,11 @@ RegionUse::RegionUse(const RegionSite& site, RegionFn fn)
       region_path_(base::open_region_path()),
       random_(random::capture_random_state(*site.streams)) {}
 
+Tensors RegionUse::run_first(const Tensors& inputs) const {
+  const RegionTimer timer(site_.label, Pass::kForward);
+  return fn_(inputs);
+}
+
 Tensors RegionUse::replay(const Tensors& inputs) const {
   const base::ModuleScope module(module_path_);
   const base::RegionScope region(region_path_);
@@ -24,6 +30,7 @@ Tensors RegionUse::replay(const Tensors& inputs) const {
   const random::RandomStateScope random(random_, *site_.streams);
   const at::AutoGradMode grad_on(true);
   ++*site_.replays;
+  const RegionTimer timer(site_.label, Pass::kReplay);
   return fn_(inputs);
 }
 

@@ -18,7 +18,7 @@ class RegionUse {
   RegionUse(const RegionSite& site, RegionFn fn);
 
   const RegionSite& site() const { return site_; }
-  Tensors run_first(const Tensors& inputs) const { return fn_(inputs); }
+  Tensors run_first(const Tensors& inputs) const;
   // Again with a graph, under the same module and region path, with the same random numbers. Counted.
   Tensors replay(const Tensors& inputs) const;
 

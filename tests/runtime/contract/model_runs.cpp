@@ -9,9 +9,11 @@
 
 #include "probes/device/charge.h"
 #include "probes/device/device_memory.h"
+#include "probes/host/clock.h"
 #include "runtime/mesh/mesh.h"
 #include "runtime/models/model.h"
 #include "runtime/models/presets.h"
+#include "runtime/recompute/region_times.h"
 #include "runtime/train/mock_data.h"
 
 namespace rematch::tests {
@@ -78,34 +80,59 @@ std::int64_t num_parameters(const std::string& preset, const protocol::FieldMap&
   return count;
 }
 
-ModelRun run_model(const ModelCase& model_case, const protocol::RecomputeSpec& recompute) {
-  at::set_num_threads(1);
-  auto& memory = device();
-  const probes::DeviceScope charged;
-  recompute::Policy policy(recompute::resolve(recompute), at::kCPU);
-  random::seed_streams(policy.random(), {.seed = kSeed});
-  const auto mesh = one_rank(at::kCPU);
+struct TrainedModel::Built {
+  Built(const ModelCase& model_case, const protocol::RecomputeSpec& recompute);
+  void run_micro_batch(std::int64_t index, ModelRun& run);
+
+  ModelCase asked;
+  recompute::Policy policy;
+  mesh::Mesh mesh;
   nn::ParameterStore store;
-  const auto& family = models::family_named(preset_named(model_case.preset).family);
-  const auto model = family.build(resolved_fields(model_case.preset, model_case.overrides),
-                                  {.mesh = mesh,
-                                   .store = store,
-                                   .policy = policy,
-                                   .attention_backend = model_case.backend,
-                                   .loss_scale = 1.0 / static_cast<double>(model_case.num_microbatches)});
+  std::unique_ptr<models::Model> model;
+};
+
+TrainedModel::Built::Built(const ModelCase& model_case, const protocol::RecomputeSpec& recompute)
+    : asked(model_case), policy(recompute::resolve(recompute), at::kCPU), mesh(one_rank(at::kCPU)) {
+  random::seed_streams(policy.random(), {.seed = kSeed});
+  const auto& family = models::family_named(preset_named(asked.preset).family);
+  model = family.build(resolved_fields(asked.preset, asked.overrides), {.mesh = mesh,
+                                                                        .store = store,
+                                                                        .policy = policy,
+                                                                        .attention_backend = asked.backend,
+                                                                        .loss_scale = 1.0 / static_cast<double>(asked.num_microbatches)});
   place(store, model->init_method_std());
+}
+
+void TrainedModel::Built::run_micro_batch(std::int64_t index, ModelRun& run) {
+  auto& memory = device();
+  const nn::SequenceShape sequence{asked.length, asked.batch};
+  const auto batch = train::mock_batch({kSeed, index * asked.batch, sequence, model->vocab_size()}, at::kCPU);
+  const auto before = memory.snapshot().allocated_bytes;
+  const auto start_wall_ns = probes::mono_ns(), start_cpu_ns = recompute::thread_cpu_ns();
+  const auto loss = model->loss(batch.ids_T, batch.labels_T, sequence);
+  run.held_bytes = memory.snapshot().allocated_bytes - before;
+  memory.reset_peaks();
+  torch::autograd::backward({loss}, {});
+  run.step_cpu_ns += recompute::thread_cpu_ns() - start_cpu_ns;
+  run.step_wall_ns += probes::mono_ns() - start_wall_ns;
+  run.backward_peak_bytes = memory.snapshot().peak_allocated_bytes - before;
+  run.losses.push_back(loss.detach());
+}
+
+TrainedModel::TrainedModel(const ModelCase& model, const protocol::RecomputeSpec& recompute) {
+  at::set_num_threads(1);
+  device();  // before the first tensor
+  const probes::DeviceScope charged;
+  built_ = std::make_unique<Built>(model, recompute);
+}
+TrainedModel::~TrainedModel() = default;
+
+ModelRun TrainedModel::step() {
+  const probes::DeviceScope charged;
+  auto& [asked, policy, mesh, store, model] = *built_;
+  policy.reset_replays();
   ModelRun run;
-  const nn::SequenceShape sequence{model_case.length, model_case.batch};
-  for (std::int64_t i = 0; i < model_case.num_microbatches; ++i) {
-    const auto batch = train::mock_batch({kSeed, i * model_case.batch, sequence, model->vocab_size()}, at::kCPU);
-    const auto before = memory.snapshot().allocated_bytes;
-    const auto loss = model->loss(batch.ids_T, batch.labels_T, sequence);
-    run.held_bytes = memory.snapshot().allocated_bytes - before;
-    memory.reset_peaks();
-    torch::autograd::backward({loss}, {});
-    run.backward_peak_bytes = memory.snapshot().peak_allocated_bytes - before;
-    run.losses.push_back(loss.detach());
-  }
+  for (std::int64_t i = 0; i < asked.num_microbatches; ++i) built_->run_micro_batch(i, run);
   model->finish_step();
   run.aux_losses = model->take_aux_losses();
   run.sites = policy.sites();
@@ -113,5 +140,7 @@ ModelRun run_model(const ModelCase& model_case, const protocol::RecomputeSpec& r
   for (const auto& parameter : store.all()) run.grads[parameter.declaration.name] = parameter.tensor.grad();
   return run;
 }
+
+ModelRun run_model(const ModelCase& model, const protocol::RecomputeSpec& recompute) { return TrainedModel(model, recompute).step(); }
 
 }  // namespace rematch::tests

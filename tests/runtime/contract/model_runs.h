@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -30,9 +31,11 @@ struct ModelRun {
   std::map<std::string, at::Tensor> grads;  // summed over the micro-batches
   std::map<std::string, double> aux_losses;
   protocol::LabelCounts sites;
-  protocol::LabelCounts replays;
+  protocol::LabelCounts replays;         // of the step
   std::int64_t held_bytes = 0;           // by the last micro-batch's forward, for its backward
   std::int64_t backward_peak_bytes = 0;  // of the last micro-batch, over what was allocated before its forward
+  std::int64_t step_cpu_ns = 0;          // forwards and backwards, without the making of batches
+  std::int64_t step_wall_ns = 0;
 };
 
 // The preset of this name with defaults filled in and `overrides` set.
@@ -43,6 +46,20 @@ const protocol::FamilyDescription& family_of_preset(const std::string& preset);
 // Of a model that is built, on the meta device, and not trained. Throws base::BadTrial.
 std::int64_t num_parameters(const std::string& preset, const protocol::FieldMap& overrides);
 
+// A model under one recompute setting, kept from step to step. Its parameters stay as they are; gradients add up. Seeds the streams that
+// all models of the process draw from.
+class TrainedModel {
+ public:
+  TrainedModel(const ModelCase& model, const protocol::RecomputeSpec& recompute);
+  ~TrainedModel();
+  ModelRun step();
+
+ private:
+  struct Built;
+  std::unique_ptr<Built> built_;
+};
+
+// The first step.
 ModelRun run_model(const ModelCase& model, const protocol::RecomputeSpec& recompute);
 
 // Selective recompute of these labels, by the core revision that all labels of this trainer are in.

@@ -89,6 +89,7 @@ struct TrainedModel::Built {
   mesh::Mesh mesh;
   nn::ParameterStore store;
   std::unique_ptr<models::Model> model;
+  std::map<std::string, std::int64_t> allocated_at_gradient;
 };
 
 TrainedModel::Built::Built(const ModelCase& model_case, const protocol::RecomputeSpec& recompute)
@@ -101,6 +102,9 @@ TrainedModel::Built::Built(const ModelCase& model_case, const protocol::Recomput
                                                                         .attention_backend = asked.backend,
                                                                         .loss_scale = 1.0 / static_cast<double>(asked.num_microbatches)});
   place(store, model->init_method_std());
+  for (auto& parameter : store.all())
+    parameter.tensor.register_hook(
+        [&at = allocated_at_gradient[parameter.declaration.name]](const at::Tensor&) { at = device().snapshot().allocated_bytes; });
 }
 
 void TrainedModel::Built::run_micro_batch(std::int64_t index, ModelRun& run) {
@@ -116,6 +120,7 @@ void TrainedModel::Built::run_micro_batch(std::int64_t index, ModelRun& run) {
   run.step_cpu_ns += recompute::thread_cpu_ns() - start_cpu_ns;
   run.step_wall_ns += probes::mono_ns() - start_wall_ns;
   run.backward_peak_bytes = memory.snapshot().peak_allocated_bytes - before;
+  for (const auto& [name, allocated] : allocated_at_gradient) run.allocated_at_gradient[name] = allocated - before;
   run.losses.push_back(loss.detach());
 }
 
@@ -129,15 +134,15 @@ TrainedModel::~TrainedModel() = default;
 
 ModelRun TrainedModel::step() {
   const probes::DeviceScope charged;
-  auto& [asked, policy, mesh, store, model] = *built_;
-  policy.reset_replays();
+  auto& built = *built_;
+  built.policy.reset_replays();
   ModelRun run;
-  for (std::int64_t i = 0; i < asked.num_microbatches; ++i) built_->run_micro_batch(i, run);
-  model->finish_step();
-  run.aux_losses = model->take_aux_losses();
-  run.sites = policy.sites();
-  run.replays = policy.replays();
-  for (const auto& parameter : store.all()) run.grads[parameter.declaration.name] = parameter.tensor.grad();
+  for (std::int64_t i = 0; i < built.asked.num_microbatches; ++i) built.run_micro_batch(i, run);
+  built.model->finish_step();
+  run.aux_losses = built.model->take_aux_losses();
+  run.sites = built.policy.sites();
+  run.replays = built.policy.replays();
+  for (const auto& parameter : built.store.all()) run.grads[parameter.declaration.name] = parameter.tensor.grad();
   return run;
 }
 

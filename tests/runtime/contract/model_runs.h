@@ -34,7 +34,9 @@ struct ModelRun {
   protocol::LabelCounts replays;         // of the step
   std::int64_t held_bytes = 0;           // by the last micro-batch's forward, for its backward
   std::int64_t backward_peak_bytes = 0;  // of the last micro-batch, over what was allocated before its forward
-  std::int64_t step_cpu_ns = 0;          // forwards and backwards, without the making of batches
+  // What was allocated, over the same, when the gradient of each parameter was made in the last micro-batch's backward.
+  std::map<std::string, std::int64_t> allocated_at_gradient;
+  std::int64_t step_cpu_ns = 0;  // forwards and backwards, without the making of batches
   std::int64_t step_wall_ns = 0;
 };
 

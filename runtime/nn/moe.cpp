@@ -5,9 +5,9 @@
 #include "runtime/base/errors.h"
 #include "runtime/base/scope.h"
 #include "runtime/nn/dispatch.h"
-#include "runtime/nn/gated_rows.h"
 #include "runtime/nn/jitter.h"
 #include "runtime/nn/linear.h"
+#include "runtime/nn/output_gate.h"
 
 namespace rematch::nn {
 
@@ -68,7 +68,7 @@ at::Tensor MoeLayer::shared_experts(const at::Tensor& x_TH) const {
     if (!shared_gate_) return recompute::Tensors{shared_experts_->forward(in[0])};
     // One node for both uses: their gradients are summed before they join x's others, as in a replay.
     const auto both_TH = in[0].alias();
-    return recompute::Tensors{gated_rows(shared_experts_->forward(both_TH), linear_layer(both_TH, shared_gate_->tensor))};
+    return recompute::Tensors{gate_output(shared_experts_->forward(both_TH), linear_layer(both_TH, shared_gate_->tensor))};
   };
   return shared_region_->run(shared, {x_TH}).tensors[0];
 }

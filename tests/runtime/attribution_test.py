@@ -72,7 +72,7 @@ class BoundsOfTheLabels:
                 parts = step["peak_attribution"]
                 router_counts = persistent_bytes.PersistentBytes(document, rank=0).router_counts()
                 self.assertEqual(role(parts, "parameters"), role(parts, "gradients") + router_counts, "both buffers are bf16 and padded alike")
-                self.assertAlmostEqual(role(parts, "parameters") / (2 * elements), 1, delta=0.01)
+                self.assertAlmostEqual(role(parts, "gradients") / (2 * elements), 1, delta=0.01)
                 # Main weights and two moments in fp32; dense ones shared by all ranks, the experts' by fewer.
                 # Each parameter's piece is a tensor of its own, rounded up to 512 bytes, which is a few per cent at these sizes.
                 self.assertLess(role(parts, "optimizer_state"), 12 * elements / expert_data_parallel * 1.05)

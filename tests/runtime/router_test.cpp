@@ -9,8 +9,8 @@
 #include <tuple>
 
 #include "runtime/comm/backends.h"
-#include "runtime/nn/gated_rows.h"
 #include "runtime/nn/jitter.h"
+#include "runtime/nn/output_gate.h"
 #include "runtime/nn/router.h"
 #include "tests/runtime/twin.h"
 
@@ -191,8 +191,8 @@ TEST_F(Router, JitterScalesEveryElementWithinItsRangeAndItsGradientAlike) {
   EXPECT_GT(y.std().item<double>(), 0.05);
 }
 
-TEST_F(Router, GatedRows) {
-  const auto ours = [](const Tensors& in) { return Tensors{gated_rows(in[0], in[1])}; };
+TEST_F(Router, OneGateARow) {
+  const auto ours = [](const Tensors& in) { return Tensors{gate_output(in[0], in[1])}; };
   const auto twin = [](const Tensors& in) { return Tensors{in[0] * in[1].sigmoid()}; };
   expect_twins(ours, twin, {random({9, 12}), random({9, 1})});
   expect_twins_in_fp64(ours, twin, {random({9, 12}), random({9, 1})});

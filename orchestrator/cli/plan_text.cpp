@@ -33,6 +33,7 @@ std::string table(const std::vector<Row>& rows) {
 
 std::string sites_text(const base::ArmRow& arm) {
   std::string text;
+  if (arm.status == base::ArmStatus::kInvalid) return "-";
   for (const auto& [label, num_sites] : arm.expected_sites) text += (text.empty() ? "" : " ") + label + "=" + std::to_string(num_sites);
   return text.empty() ? "-" : text;
 }

@@ -86,9 +86,16 @@ bool selects_without_boundary(const Setting& setting, std::string_view label) {
   return selects(setting, label) && !family_has(setting, label);
 }
 
+std::string family_without_it(const Setting& setting) { return "family " + setting.family.name + " has none"; }
+
 bool has_grouped_experts(const Setting& setting) {
   const auto flag = setting.trial.model.fields.find("moe_grouped_gemm");
   return flag != setting.trial.model.fields.end() && flag->second == protocol::FieldValue(true);
+}
+
+std::string why_no_grouped_experts(const Setting& setting) {
+  if (!family_has(setting, "moe")) return "family " + setting.family.name + " has no experts";
+  return "moe_grouped_gemm is not true for this model: set it to true";
 }
 
 bool has_shared_experts(const Setting& setting) { return num_sites(setting, "shared_experts") > 0; }

@@ -15,8 +15,10 @@ bool selects(const Setting& setting, std::string_view label);
 // Does any layer kind of the family have this label's boundary?
 bool family_has(const Setting& setting, std::string_view label);
 bool selects_without_boundary(const Setting& setting, std::string_view label);
+std::string family_without_it(const Setting& setting);
 // Megatron looks at the flag alone; a family without that field has other experts or none.
 bool has_grouped_experts(const Setting& setting);
+std::string why_no_grouped_experts(const Setting& setting);
 bool has_shared_experts(const Setting& setting);
 bool has_layers_out_of_range(const Setting& setting);
 

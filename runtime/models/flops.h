@@ -1,4 +1,5 @@
-// Megatron's count of floating point operations of one optimizer step, term by term (facts: FLOPs formula). Replayed work is not counted.
+// Megatron's count of floating point operations of one optimizer step, term by term: num_floating_point_operations of its
+// megatron/training/training.py. Replayed work is not counted.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 // A recompute boundary: one unit of one layer that may be replayed in backward instead of kept. The only way a unit is wrapped.
 // A region is a function and its inputs; parameters come in through the function. Regions nest. Main thread only.
-// The mechanisms follow Megatron Core's tensor_parallel/random.py (facts: plain checkpoint, output-discarding checkpoint).
+// The mechanisms follow Megatron Core's tensor_parallel/random.py: CheckpointFunction and CheckpointWithoutOutput.
 #pragma once
 
 #include <ATen/core/Tensor.h>

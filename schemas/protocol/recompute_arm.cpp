@@ -8,8 +8,8 @@ namespace {
 
 std::string full_name(const RecomputeSpec& recompute) {
   const auto& num_layers = recompute.recompute_num_layers;
-  return std::string(kFullRecompute) + ":" + recompute.recompute_method.value_or("null") + ":" +
-         (num_layers ? std::to_string(*num_layers) : "null") + (recompute.distribute_saved_activations ? ":distributed" : "");
+  return std::string(kFullRecompute) + ":" + recompute.recompute_method.value_or("unset") + ":" +
+         (num_layers ? std::to_string(*num_layers) : "unset") + (recompute.distribute_saved_activations ? ":distributed" : "");
 }
 
 }  // namespace

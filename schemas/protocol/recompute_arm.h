@@ -12,7 +12,8 @@ namespace rematch::protocol {
 inline constexpr const char* kFullRecompute = "full";  // key of the layer groups that full recompute checkpoints
 
 // Labels joined by '+' in the order given, "[]" for the empty set, "null" without granularity; "full:uniform:1", "full:block:2" and
-// "full:uniform:1:distributed" for full recompute, whose labels have no effect and no part in the name.
+// "full:uniform:1:distributed" for full recompute, whose labels have no effect and no part in the name; "full:block:unset" where
+// a rule refuses the setting because that part of it is missing.
 std::string arm_name(const RecomputeSpec& recompute);
 
 // The labels under selective, kFullRecompute under full, none without granularity.

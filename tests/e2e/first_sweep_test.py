@@ -12,7 +12,7 @@ from workspace import ROOT, Workspace, records
 ARMS = ["[]", "core_attn", "mla_up_proj", "mla_up_proj+mlp", "moe_act", "layernorm+moe_act", "moe"]
 # Regions of one dense and three MoE layers.
 SITES = {"core_attn": 4, "mla_up_proj": 4, "mlp": 1, "layernorm": 7, "moe_act": 3, "moe": 3}
-# With fused attention core_attn keeps about what it drops (the guide measures -0.01 %).
+# With fused attention core_attn keeps about what it drops (published figures say -0.01 %).
 LOWER_ACTIVATION_PEAK = [arm for arm in ARMS if arm not in ("[]", "core_attn")]
 PHASES = {"forward", "backward", "grad_sync", "optimizer"}
 RUN = ["run", "sweeps/first.yaml", "--set", "measure.blocks=1"]

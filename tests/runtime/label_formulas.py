@@ -1,9 +1,10 @@
-"""Bytes that each label drops at the end of forward, on one rank and for one micro-batch: the formulas of reports/METRICS.md, as code.
+"""Bytes that each label drops at the end of forward, and that full recompute still holds, on one rank and for one micro-batch: the formulas of
+reports/METRICS.md, as code.
 
 Every tensor is rounded up to the allocator's 512 bytes. R, the rows that a rank's experts receive, is measured per MoE layer.
 """
 ALIGNMENT = 512
-BOOL, BF16, FP32, INT32 = 1, 2, 4, 4
+BOOL, BF16, FP32, INT32, INT64 = 1, 2, 4, 4, 8
 
 
 def tensor(*extents, size):
@@ -125,6 +126,25 @@ def gdn_norm_out(s):
 FORMULAS = {function.__name__: function
             for function in (core_attn, mla_up_proj, layernorm, moe_act, mlp, shared_experts, moe, gdn_norm_out)}
 INSIDE_MOE = {"moe_act", "shared_experts"}  # already dropped where `moe` is; they change its replay only
+
+
+def full(s, layers_per_group=1):
+    """What uniform full recompute holds at the end of forward: each group's input, and what lies outside the layers."""
+    return -(-s.num_layers // layers_per_group) * tensor(s.tokens, s.f["hidden_size"], size=BF16) + outside_layers(s)
+
+
+def outside_layers(s):
+    stream = (s.tokens, s.f["hidden_size"])
+    dropout_mask = tensor(*stream, size=BOOL) if s.f["hidden_dropout"] > 0 else 0  # of the embedding's output
+    final_norm = tensor(*stream, size=BF16) + norm(s, s.f["hidden_size"])  # its input, output and reciprocal deviations
+    loss = tensor(s.tokens, s.f["padded_vocab_size"], size=FP32) + tensor(1, size=FP32)  # the logits' gradient, and the loss
+    return dropout_mask + final_norm + loss + 2 * tensor(s.tokens, size=INT64)  # token ids and labels
+
+
+def inside_the_replay_of_moe(labels, s, layer):
+    """What moe_act and shared_experts beside moe take from the peak of that layer's replay, where it lies at the combine."""
+    dropped = {"moe_act": tensor(s.rows[layer], s.f["moe_ffn_hidden_size"], size=BF16), "shared_experts": shared_experts(s) // len(s.rows)}
+    return sum(dropped[label] for label in labels)
 
 
 def dropped_bytes(labels, shapes):

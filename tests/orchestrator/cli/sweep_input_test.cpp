@@ -109,7 +109,7 @@ TEST_F(LoadSweep, ShowsArmsOfFullRecomputeAndSaysWhatHasNoEffect) {
                         "recompute.full=[{recompute_method: uniform, recompute_num_layers: 3, recompute_modules: [moe]}, block:9]"}),
                 std::nullopt);
   EXPECT_NE(text.find("full:uniform:3  planned  full=2  -\n"), std::string::npos) << text;
-  EXPECT_NE(text.find("full:block:9    invalid  full=4  R2: ours: "), std::string::npos) << text;
+  EXPECT_NE(text.find("full:block:9    invalid  -       R2: ours: "), std::string::npos) << text;
   EXPECT_NE(err_.str().find("arm full:uniform:3: G9: labels have no effect under full recompute"), std::string::npos) << err_.str();
 }
 

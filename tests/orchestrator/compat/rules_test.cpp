@@ -176,6 +176,13 @@ TEST(ARule, OfCoreAttnGivesTheReasonOfTheAttentionBackend) {
   expect_told(told(trial, sample_family(), "L5"), {"backend.attention is unfused: scores and probabilities are there"});
 }
 
+TEST(ARule, OfMoeActNamesTheFieldOfAFamilyThatHasExperts) {
+  auto trial = sample_setting();
+  select(trial, {"moe_act"});
+  trial.model.fields["moe_grouped_gemm"] = false;
+  expect_told(told(trial, sample_family(), "L2"), {"(moe_grouped_gemm is not true for this model: set it to true)"});
+}
+
 // A label on a model that it does not fit, for every family of the trainer.
 struct Misfit {
   const char* preset;
@@ -186,13 +193,13 @@ struct Misfit {
 
 const std::vector<Misfit> kMisfits = {
     {"llama3_70b", "layernorm", {"L8"}, {"layernorm: the norms are fused into the projections"}},
-    {"llama3_70b", "moe_act", {"L2", "L8"}, {"moe_grouped_gemm is not true"}},
-    {"llama3_70b", "mla_up_proj", {"L3", "L8"}, {"multi-latent attention"}},
-    {"llama3_70b", "gdn_norm_out", {"L4", "L8"}, {"gated delta net"}},
+    {"llama3_70b", "moe_act", {"L2", "L8"}, {"grouped-GEMM experts only (family dense_gqa has no experts)"}},
+    {"llama3_70b", "mla_up_proj", {"L3", "L8"}, {"multi-latent attention only (family dense_gqa has none)"}},
+    {"llama3_70b", "gdn_norm_out", {"L4", "L8"}, {"gated delta net only (family dense_gqa has none)"}},
     {"llama3_70b", "shared_experts", {"L7"}, {"shared_experts: family dense_gqa has no such boundary"}},
     {"llama3_70b", "moe", {"L8"}, {"moe: family dense_gqa has no such boundary"}},
     {"llama3_70b", "core_attn", {"L5"}, {}},
-    {"moonlight_16b", "gdn_norm_out", {"L4", "L8"}, {}},
+    {"moonlight_16b", "gdn_norm_out", {"L4", "L8"}, {"(family mla_moe has none)"}},
     {"nemotron_3_nano", "gdn_norm_out", {"L4", "L8"}, {}},
     {"nemotron_3_nano", "mla_up_proj", {"L3", "L8"}, {}},
     {"nemotron_3_nano", "mlp", {"L8"}, {"mlp: the model has no dense MLP layer"}},

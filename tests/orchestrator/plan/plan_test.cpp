@@ -149,7 +149,7 @@ TEST(AnArmOfFullRecompute, ExpectsItsGroupsOfLayers) {
 TEST(AnArmOfFullRecompute, IsInvalidByTheRuleThatRefusesIt) {
   const auto plan = plan_of_full("[{recompute_num_layers: 1}, {recompute_method: block}, block:5, uniform:1:distributed, block:1]");
   const std::vector<std::pair<std::string, std::string>> wanted = {
-      {"full:null:1", "G3"}, {"full:block:null", "G4"}, {"full:block:5", "R2"}, {"full:uniform:1:distributed", "G8"}};
+      {"full:unset:1", "G3"}, {"full:block:unset", "G4"}, {"full:block:5", "R2"}, {"full:uniform:1:distributed", "G8"}};
   for (std::size_t i = 0; i < wanted.size(); ++i) {
     EXPECT_EQ(plan.arms[i + 1].arm, wanted[i].first);
     EXPECT_EQ(plan.arms[i + 1].status, ArmStatus::kInvalid);

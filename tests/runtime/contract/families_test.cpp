@@ -27,7 +27,7 @@ void expect_refused(const std::string& preset, const protocol::FieldMap& overrid
   }
 }
 
-// Megatron Core facts, section 6: computed there to these digits.
+// Published figures: counted from the models' configurations to these digits.
 TEST(Presets, HaveThePublishedNumberOfParameters) {
   EXPECT_NEAR(billions_of_parameters("moonlight_16b"), 15.960, 0.0005);
   EXPECT_NEAR(billions_of_parameters("nemotron_3_nano"), 31.578, 0.0005);
@@ -36,7 +36,7 @@ TEST(Presets, HaveThePublishedNumberOfParameters) {
   EXPECT_NEAR(billions_of_parameters("deepseek_v3"), 671.0, 0.5);
 }
 
-// The guide's settings: Moonlight at global batch size 4 and sequence length 4096, Nemotron 3 Nano at 16 and 8192.
+// Published figures: Moonlight at global batch size 4 and sequence length 4096, Nemotron 3 Nano at 16 and 8192.
 TEST(Presets, HaveThePublishedWorkPerIteration) {
   EXPECT_NEAR(teraflops("moonlight_16b", 4, 4096), 281.03, 0.005);
   EXPECT_NEAR(teraflops("nemotron_3_nano", 16, 8192), 2920.03, 0.005);

@@ -27,7 +27,7 @@ TEST(ArmName, NamesMethodAndLayersOfFullRecomputeAndNoLabels) {
   EXPECT_EQ(arm_name(block), "full:block:2");
   block.distribute_saved_activations = true;
   EXPECT_EQ(arm_name(block), "full:block:2:distributed");
-  EXPECT_EQ(arm_name({.recompute_granularity = "full"}), "full:null:null");
+  EXPECT_EQ(arm_name({.recompute_granularity = "full"}), "full:unset:unset");
 }
 
 TEST(CountedKeys, AreTheLabelsThatTakeEffectOrFull) {

@@ -4,7 +4,9 @@
 #include <torch/csrc/autograd/custom_function.h>
 
 #include "runtime/nn/kernel.h"
+#include "runtime/nn/row_kernels.h"
 #include "runtime/nn/save.h"
+#include "runtime/nn/swiglu_rows.h"
 
 namespace rematch::nn {
 
@@ -55,13 +57,41 @@ at::Tensor empty_activation(const at::Tensor& h_RD, Activation activation) {
 
 Activation activation_used(torch::autograd::AutogradContext* ctx) { return static_cast<Activation>(ctx->saved_data["activation"].toInt()); }
 
+bool is_swiglu_by_rows(const at::Tensor& h_RD, Activation activation) { return activation == Activation::kSwiglu && has_bf16_rows(h_RD); }
+
+// h as the row kernels take it; probs_R undefined: every row has weight 1.
+SwigluRows swiglu_rows_of(const at::Tensor& h_R2F, const at::Tensor& probs_R) {
+  return {.h = bits_of(h_R2F),
+          .probs = probs_R.defined() ? probs_R.const_data_ptr<float>() : nullptr,
+          .width = static_cast<std::size_t>(h_R2F.size(1) / 2)};
+}
+
+void swiglu_by_rows(const at::Tensor& a_RF, const at::Tensor& h_R2F, const at::Tensor& probs_R) {
+  const auto probs = probs_R.defined() ? probs_R.contiguous() : probs_R;
+  const auto tensors = swiglu_rows_of(h_R2F, probs);
+  for_row_ranges(h_R2F.size(0), [&](std::size_t first, std::size_t last) { swiglu_rows(mutable_bits_of(a_RF), tensors, first, last); });
+}
+
+void swiglu_grad_by_rows(const at::Tensor& dh_R2F, const at::Tensor& dprobs_R, const at::Tensor& da_RF, const at::Tensor& h_R2F,
+                         const at::Tensor& probs_R) {
+  const auto da = da_RF.contiguous(), probs = probs_R.defined() ? probs_R.contiguous() : probs_R;
+  const auto tensors = swiglu_rows_of(h_R2F, probs);
+  auto* dprobs = dprobs_R.defined() ? dprobs_R.mutable_data_ptr<float>() : nullptr;
+  for_row_ranges(h_R2F.size(0), [&](std::size_t first, std::size_t last) {
+    swiglu_grad_rows(mutable_bits_of(dh_R2F), dprobs, bits_of(da), tensors, first, last);
+  });
+}
+
 class ActivateFunction : public torch::autograd::Function<ActivateFunction> {
  public:
   static at::Tensor forward(torch::autograd::AutogradContext* ctx, const at::Tensor& h_RD, Activation activation) {
     save(ctx, "activation", {{"h", h_RD}});
     ctx->saved_data["activation"] = static_cast<std::int64_t>(activation);
     auto a_RF = empty_activation(h_RD, activation);
-    kernel(a_RF, [&] { a_RF.copy_(activation_of(h_RD.to(math_type(h_RD)), activation)); });
+    kernel(a_RF, [&] {
+      if (is_swiglu_by_rows(h_RD, activation)) return swiglu_by_rows(a_RF, h_RD, at::Tensor());
+      a_RF.copy_(activation_of(h_RD.to(math_type(h_RD)), activation));
+    });
     return a_RF;
   }
 
@@ -69,7 +99,11 @@ class ActivateFunction : public torch::autograd::Function<ActivateFunction> {
     const auto h_RD = ctx->get_saved_variables()[0];
     auto dh_RD = at::empty_like(h_RD);
     const auto math = math_type(h_RD);
-    kernel(dh_RD, [&] { dh_RD.copy_(input_grad_of(h_RD.to(math), grads[0].to(math), activation_used(ctx))); });
+    const auto activation = activation_used(ctx);
+    kernel(dh_RD, [&] {
+      if (is_swiglu_by_rows(h_RD, activation)) return swiglu_grad_by_rows(dh_RD, at::Tensor(), grads[0], h_RD, at::Tensor());
+      dh_RD.copy_(input_grad_of(h_RD.to(math), grads[0].to(math), activation));
+    });
     return {dh_RD, at::Tensor()};
   }
 };
@@ -81,7 +115,10 @@ class WeightedActivateFunction : public torch::autograd::Function<WeightedActiva
     save(ctx, "activation", {{"h", h_RD}, {"probs", probs_R}});
     ctx->saved_data["activation"] = static_cast<std::int64_t>(activation);
     auto a_RF = empty_activation(h_RD, activation);
-    kernel(a_RF, [&] { a_RF.copy_(activation_of(h_RD.to(math_type(h_RD)), activation).mul_(probs_R.unsqueeze(1))); });
+    kernel(a_RF, [&] {
+      if (is_swiglu_by_rows(h_RD, activation)) return swiglu_by_rows(a_RF, h_RD, probs_R);
+      a_RF.copy_(activation_of(h_RD.to(math_type(h_RD)), activation).mul_(probs_R.unsqueeze(1)));
+    });
     return a_RF;
   }
 
@@ -92,6 +129,7 @@ class WeightedActivateFunction : public torch::autograd::Function<WeightedActiva
     auto dprobs_R = at::empty_like(probs_R);
     kernel(dh_RD, [&] {
       const auto activation = activation_used(ctx);
+      if (is_swiglu_by_rows(h_RD, activation)) return swiglu_grad_by_rows(dh_RD, dprobs_R, grads[0], h_RD, probs_R);
       const auto h = h_RD.to(math_type(h_RD)), da_RF = grads[0].to(math_type(h_RD));
       dprobs_R.copy_((activation_of(h, activation) * da_RF).sum(1));
       dh_RD.copy_(input_grad_of(h, da_RF * probs_R.unsqueeze(1), activation));

@@ -36,9 +36,10 @@ class EmbeddingFunction : public torch::autograd::Function<EmbeddingFunction> {
 
 // bf16 logits on the CPU.
 void cross_entropy_by_rows(const at::Tensor& loss, const at::Tensor& dlogits_TV, const at::Tensor& logits_TV, const at::Tensor& labels_T) {
+  const auto labels = labels_T.contiguous();
   const auto losses_T = at::empty({logits_TV.size(0)}, dlogits_TV.options());
   const LossRows tensors{.logits = bits_of(logits_TV),
-                         .labels = labels_T.const_data_ptr<std::int64_t>(),
+                         .labels = labels.const_data_ptr<std::int64_t>(),
                          .losses = losses_T.mutable_data_ptr<float>(),
                          .dlogits = dlogits_TV.mutable_data_ptr<float>(),
                          .num_classes = static_cast<std::size_t>(logits_TV.size(1)),

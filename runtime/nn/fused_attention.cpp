@@ -4,9 +4,9 @@
 #include <torch/csrc/autograd/custom_function.h>
 
 #include <algorithm>
-#include <limits>
 #include <optional>
 
+#include "runtime/nn/attention_scores.h"
 #include "runtime/nn/heads.h"
 #include "runtime/nn/kernel.h"
 #include "runtime/nn/save.h"
@@ -26,16 +26,6 @@ at::Tensor query_heads(const at::Tensor& x_BNSD, std::int64_t num_groups) {
   return x_BNSD.reshape({x_BNSD.size(0) * num_groups, -1, x_BNSD.size(2), x_BNSD.size(3)}).to(math_type(x_BNSD));
 }
 
-// One block of queries [first, first + count) against the keys that a causal mask lets them see: [0, first + count).
-struct QueryBlock {
-  std::int64_t first;
-  std::int64_t count;
-
-  std::int64_t num_keys() const { return first + count; }
-  at::Tensor rows(const at::Tensor& x_ZRSD) const { return x_ZRSD.narrow(2, first, count); }
-  at::Tensor keys(const at::Tensor& x_ZSD) const { return x_ZSD.narrow(1, 0, num_keys()); }
-};
-
 template <typename Body>
 void for_each_query_block(std::int64_t length, const Body& body) {
   for (std::int64_t first = 0; first < length; first += kQueryBlock) body(QueryBlock{first, std::min(kQueryBlock, length - first)});
@@ -51,11 +41,9 @@ at::Tensor sum_over_group(const at::Tensor& a_ZRmk, const at::Tensor& b_ZRmn) {
   return at::bmm(a_ZRmk.flatten(1, 2).transpose(1, 2), b_ZRmn.flatten(1, 2));
 }
 
-at::Tensor block_scores(const at::Tensor& q, const at::Tensor& k, QueryBlock block, double scale) {
-  auto scores = group_product(block.rows(q), block.keys(k).transpose(1, 2)).mul_(scale);
-  const auto hidden = at::ones({block.count, block.count}, scores.options()).triu(1).to(at::kBool);
-  scores.narrow(3, block.first, block.count).masked_fill_(hidden, -std::numeric_limits<float>::infinity());
-  return scores;
+// Before scaling and the causal mask.
+at::Tensor block_scores(const at::Tensor& q, const at::Tensor& k, QueryBlock block) {
+  return group_product(block.rows(q), block.keys(k).transpose(1, 2));
 }
 
 // 0 where a probability is dropped, 1 / (1 - p) where it is kept: the next draw, so blocks come in the same order in forward and backward.
@@ -73,7 +61,8 @@ struct BlockBackward {
   double scale, dropout;
 
   void add(QueryBlock block, AttentionGrads& grads) const {
-    const auto probs = block_scores(q, k, block, scale).sub_(block.rows(lse)).exp_();
+    auto probs = block_scores(q, k, block);
+    probabilities_of(probs, block.rows(lse), block, scale);
     auto dprobs = group_product(block.rows(output_grad), block.keys(v).transpose(1, 2));
     auto used_probs = probs;
     if (dropout > 0) {
@@ -82,9 +71,9 @@ struct BlockBackward {
       dprobs.mul_(factors);
     }
     block.keys(grads.dv).add_(sum_over_group(used_probs, block.rows(output_grad)));
-    const auto dscores = dprobs.sub_(block.rows(row_sums)).mul_(probs).mul_(scale);
-    block.rows(grads.dq).copy_(group_product(dscores, block.keys(k)));
-    block.keys(grads.dk).add_(sum_over_group(dscores, block.rows(q)));
+    score_grads_of(dprobs, probs, block.rows(row_sums), block, scale);
+    block.rows(grads.dq).copy_(group_product(dprobs, block.keys(k)));
+    block.keys(grads.dk).add_(sum_over_group(dprobs, block.rows(q)));
   }
 };
 
@@ -101,9 +90,8 @@ class FusedAttentionFunction : public torch::autograd::Function<FusedAttentionFu
       auto lse = lse_BNS1.view({q.size(0), q.size(1), length, 1});
       auto o = at::empty({q.size(0), q.size(1), length, width}, q.options());
       for_each_query_block(length, [&](QueryBlock block) {
-        auto scores = block_scores(q, k, block, scale);
-        block.rows(lse).copy_(at::logsumexp(scores, {3}, /*keepdim=*/true));
-        const auto probs = scores.sub_(block.rows(lse)).exp_();
+        auto probs = block_scores(q, k, block);
+        block.rows(lse).copy_(softmax_scores(probs, block, scale));
         if (dropout > 0) probs.mul_(draw_keep_factors(probs, dropout));
         block.rows(o).copy_(group_product(probs, block.keys(v)));
       });

@@ -3,8 +3,6 @@
 Parameters have the trainer's names, so that both can start from the same weights. Activations are [S, B, H] or [T, H], sequence-major.
 Shapes: S tokens of a sequence, B sequences, T = S * B, H hidden, N heads, D width of a head, E experts, K chosen, R = T * K, F expert width.
 """
-import math
-
 import torch
 import torch.nn.functional as F
 from torch import nn
@@ -118,46 +116,80 @@ class GatedMlp(nn.Module):
         return self.linear_fc2(swiglu(self.linear_fc1(x)))
 
 
+class Router(nn.Module):
+    """Top-k of sigmoid or softmax scores, with Megatron's load-balancing losses over the micro-batch or by sequence, and expert biases."""
+
+    def __init__(self, fields):
+        super().__init__()
+        self.num_experts, self.topk = fields["num_moe_experts"], fields["moe_router_topk"]
+        self.is_sigmoid, self.pre_softmax = fields["moe_router_score_function"] == "sigmoid", fields["moe_router_pre_softmax"]
+        self.scaling, self.balancing = fields["moe_router_topk_scaling_factor"], fields["moe_router_load_balancing_type"]
+        self.coefficient = fields["moe_aux_loss_coeff"]
+        self.bias_rate = fields["moe_router_bias_update_rate"] if fields["moe_router_enable_expert_bias"] else None
+        self.weight = nn.Parameter(torch.empty(self.num_experts, fields["hidden_size"], dtype=torch.bfloat16))
+        self.register_buffer("bias_E", torch.zeros(self.num_experts))
+        self.register_buffer("tokens_E", torch.zeros(self.num_experts))
+
+    def probabilities(self, logits_TE, scores_TE, experts_TK):
+        if not self.is_sigmoid:
+            return (scores_TE.gather(1, experts_TK) if self.pre_softmax else logits_TE.gather(1, experts_TK).softmax(-1)) * self.scaling
+        chosen_TK = scores_TE.gather(1, experts_TK)
+        return (chosen_TK / (chosen_TK.sum(-1, keepdim=True) + SUM_FLOOR) if self.topk > 1 else chosen_TK) * self.scaling
+
+    def balance_loss(self, scores_TE, batch):
+        groups = batch if self.balancing == "seq_aux_loss" else 1
+        length = scores_TE.shape[0] // groups
+        shares_TE = scores_TE / (scores_TE.sum(-1, keepdim=True) + SUM_FLOOR) if self.is_sigmoid else scores_TE
+        by_score_TK = scores_TE.topk(self.topk).indices  # without the biases
+        tokens_GE = F.one_hot(by_score_TK, self.num_experts).sum(1).view(length, groups, -1).sum(0)
+        factor = self.coefficient * self.num_experts / (self.topk * length * length * groups)
+        return (shares_TE.view(length, groups, -1).sum(0) * tokens_GE).sum() * factor
+
+    def forward(self, x_TH, batch):
+        logits_TE = F.linear(x_TH.float(), self.weight.float())
+        scores_TE = logits_TE.sigmoid() if self.is_sigmoid else logits_TE.softmax(-1)
+        experts_TK = (scores_TE.detach() + self.bias_E).topk(self.topk).indices
+        rows_E = experts_TK.flatten().bincount(minlength=self.num_experts)
+        self.tokens_E += rows_E  # a checkpoint counts twice, which the sign of the difference to the mean does not see
+        loss = 0 if self.balancing == "none" else self.balance_loss(scores_TE, batch)
+        return self.probabilities(logits_TE, scores_TE, experts_TK), experts_TK, rows_E.tolist(), loss
+
+    @torch.no_grad()
+    def finish_step(self):
+        if self.bias_rate is not None:
+            self.bias_E += (self.tokens_E.mean() - self.tokens_E).sign() * self.bias_rate
+        self.tokens_E.zero_()
+
+
 class MixtureOfExperts(nn.Module):
     def __init__(self, fields, products, recompute_activation):
         super().__init__()
         hidden, width, shared = fields["hidden_size"], fields["moe_ffn_hidden_size"], fields["moe_shared_expert_intermediate_size"]
-        self.num_experts, self.topk = fields["num_moe_experts"], fields["moe_router_topk"]
-        self.is_sigmoid, self.scaling = fields["moe_router_score_function"] == "sigmoid", fields["moe_router_topk_scaling_factor"]
-        self.router = Linear(hidden, self.num_experts, products)
-        self.experts = nn.ModuleList(GatedMlp(hidden, width, products) for _ in range(self.num_experts))
+        self.router = Router(fields)
+        self.experts = nn.ModuleList(GatedMlp(hidden, width, products) for _ in range(fields["num_moe_experts"]))
         if shared:
             self.shared_experts = GatedMlp(hidden, shared, products)
         self.recompute_activation = recompute_activation
 
-    def route(self, x_TH):
-        logits_TE = F.linear(x_TH.float(), self.router.weight.float())
-        if not self.is_sigmoid:
-            logits_TK, experts_TK = logits_TE.topk(self.topk)
-            return logits_TK.softmax(-1) * self.scaling, experts_TK
-        scores_TK, experts_TK = logits_TE.sigmoid().topk(self.topk)
-        return scores_TK / (scores_TK.sum(-1, keepdim=True) + SUM_FLOOR) * self.scaling, experts_TK
-
     def activate(self, h_R2F, probs_R):
         return recomputed(weighted_swiglu, h_R2F, probs_R) if self.recompute_activation else weighted_swiglu(h_R2F, probs_R)
 
-    def routed(self, x_TH):
-        probs_TK, experts_TK = self.route(x_TH)
+    def routed(self, x_TH, batch):
+        probs_TK, experts_TK, rows, loss = self.router(x_TH, batch)
         order_R = experts_TK.flatten().argsort(stable=True)
-        rows = experts_TK.flatten().bincount(minlength=self.num_experts).tolist()
-        token_R = order_R // self.topk
+        token_R = order_R // experts_TK.shape[1]
         x_RH = x_TH.index_select(0, token_R)
         h_R2F = torch.cat([expert.linear_fc1(x) for expert, x in zip(self.experts, x_RH.split(rows))])
         a_RF = self.activate(h_R2F, probs_TK.flatten()[order_R].to(h_R2F.dtype))
         y_RH = torch.cat([expert.linear_fc2(a) for expert, a in zip(self.experts, a_RF.split(rows))])
-        return torch.zeros_like(x_TH).index_add(0, token_R, y_RH)
+        return torch.zeros_like(x_TH).index_add(0, token_R, y_RH), loss
 
     def forward(self, x_SBH):
         x_TH = x_SBH.flatten(0, 1)
-        y_TH = self.routed(x_TH)
+        y_TH, loss = self.routed(x_TH, x_SBH.shape[1])
         if hasattr(self, "shared_experts"):
             y_TH = y_TH + self.shared_experts(x_TH)
-        return y_TH.view_as(x_SBH)
+        return y_TH.view_as(x_SBH), loss
 
 
 class Layer(nn.Module):
@@ -170,9 +202,13 @@ class Layer(nn.Module):
         self.mlp = (MixtureOfExperts(fields, products, recompute_activation) if is_moe
                     else GatedMlp(hidden, fields["ffn_hidden_size"], products))
 
-    def forward(self, x_SBH):
+    def forward(self, x_SBH, balance_loss):
         x_SBH = x_SBH + self.self_attention(self.input_layernorm(x_SBH))
-        return x_SBH + self.mlp(self.pre_mlp_layernorm(x_SBH))
+        y_SBH = self.mlp(self.pre_mlp_layernorm(x_SBH))
+        if isinstance(self.mlp, MixtureOfExperts):
+            y_SBH, own_loss = y_SBH
+            balance_loss = balance_loss + own_loss
+        return x_SBH + y_SBH, balance_loss
 
 
 class Recompute:
@@ -187,9 +223,23 @@ class Recompute:
         self.layers_per_chunk = section["recompute_num_layers"] if is_full else None
 
 
+# Fields that this model has one value of.
+ONLY = {"attention_dropout": 0, "hidden_dropout": 0, "moe_input_jitter_eps": None, "moe_shared_expert_gate": False,
+        "moe_router_force_load_balancing": False, "layernorm_zero_centered_gamma": False}
+
+
+def check_fields(fields):
+    unlike = {name: fields[name] for name, value in ONLY.items() if fields[name] != value}
+    if fields["moe_router_load_balancing_type"] not in ("none", "aux_loss", "seq_aux_loss"):
+        unlike["moe_router_load_balancing_type"] = fields["moe_router_load_balancing_type"]
+    if unlike:
+        raise SystemExit(f"model: this one has nothing of {unlike}")
+
+
 class MlaMoe(nn.Module):
     def __init__(self, fields, length, products, recompute):
         super().__init__()
+        check_fields(fields)
         hidden, vocabulary = fields["hidden_size"], fields["padded_vocab_size"]
         self.embedding = nn.Module()
         self.embedding.word_embeddings = nn.Embedding(vocabulary, hidden, dtype=torch.bfloat16)
@@ -199,16 +249,26 @@ class MlaMoe(nn.Module):
         self.output_layer = Linear(hidden, vocabulary, products)
         self.layers_per_chunk = recompute.layers_per_chunk
 
+    def chunk(self, first, last, x_SBH, balance_loss):
+        for layer in self.layers[first:last]:
+            x_SBH, balance_loss = layer(x_SBH, balance_loss)
+        return x_SBH, balance_loss
+
     def through_layers(self, x_SBH):
-        if self.layers_per_chunk is None:
-            for layer in self.layers:
-                x_SBH = layer(x_SBH)
-            return x_SBH
-        for first in range(0, len(self.layers), self.layers_per_chunk):
-            x_SBH = recomputed(nn.Sequential(*self.layers[first:first + self.layers_per_chunk]), x_SBH)
-        return x_SBH
+        balance_loss, size = torch.zeros(()), self.layers_per_chunk
+        if size is None:
+            return self.chunk(0, len(self.layers), x_SBH, balance_loss)
+        for first in range(0, len(self.layers), size):
+            x_SBH, balance_loss = recomputed(self.chunk, first, first + size, x_SBH, balance_loss)
+        return x_SBH, balance_loss
 
     def forward(self, ids_SB, labels_SB):
-        x_SBH = self.through_layers(self.embedding.word_embeddings(ids_SB))
+        """The cross entropy, and the load-balancing losses of all layers, which are learned from too."""
+        x_SBH, balance_loss = self.through_layers(self.embedding.word_embeddings(ids_SB))
         logits_SBV = self.output_layer(self.final_layernorm(x_SBH))
-        return F.cross_entropy(logits_SBV.flatten(0, 1).float(), labels_SB.flatten())
+        return F.cross_entropy(logits_SBV.flatten(0, 1).float(), labels_SB.flatten()), balance_loss
+
+    def finish_step(self):
+        for layer in self.layers:
+            if isinstance(layer.mlp, MixtureOfExperts):
+                layer.mlp.router.finish_step()

@@ -61,13 +61,15 @@ class Job:
         start_ns, losses, peaks, held_bytes = time.monotonic_ns(), [], {}, None
         self.optimizer.zero_grad()
         for ids_SB, labels_SB in batches:
-            loss = self.model(ids_SB, labels_SB)
+            loss, balance_loss = self.model(ids_SB, labels_SB)
             losses.append(loss.detach())
+            loss = (loss + balance_loss) / len(batches)
             held_bytes = self.counter and self.counter.live_bytes
             self.end_phase(peaks, "forward")
-            (loss if len(batches) == 1 else loss / len(batches)).backward()
-            del loss
+            loss.backward()
+            del loss, balance_loss
             self.end_phase(peaks, "backward")
+        self.model.finish_step()
         grad_norm = self.optimizer.step()
         mean_loss = (sum(losses) / len(losses)).item()
         self.end_phase(peaks, "optimizer")

@@ -9,7 +9,9 @@
 #include <functional>
 #include <limits>
 
+#include "runtime/nn/activation.h"
 #include "runtime/nn/embedding.h"
+#include "runtime/nn/fused_attention.h"
 #include "runtime/nn/rms_norm.h"
 #include "runtime/nn/simd.h"
 
@@ -70,6 +72,34 @@ TEST(RowKernels, NumberOfThreadsDoesNotChangeRmsNorm) {
 TEST(RowKernels, NumberOfThreadsDoesNotChangeCrossEntropy) {
   const auto labels_T = at::arange(333, at::kLong).remainder(50);
   expect_same_bits([&](const auto& in) { return cross_entropy(in[0], labels_T); }, {random({333, 50})});
+}
+
+TEST(RowKernels, NumberOfThreadsDoesNotChangeFusedAttention) {
+  const auto attention = [](const auto& in) { return fused_causal_attention(in[0], in[1], in[2], 0.3, 0); };
+  expect_same_bits(attention, {random({1, 4, 300, 12}), random({1, 2, 300, 12}), random({1, 2, 300, 8})});
+}
+
+TEST(RowKernels, NumberOfThreadsDoesNotChangeSwiglu) {
+  const auto probs_R = at::rand({333});
+  expect_same_bits([](const auto& in) { return activate(in[0], Activation::kSwiglu); }, {random({333, 90})});
+  expect_same_bits([&](const auto& in) { return weighted_activate(in[0], probs_R, Activation::kSwiglu); }, {random({333, 90})});
+}
+
+TEST(RowKernels, SwigluOfExtremeGatesIsFinite) {
+  const auto h = at::tensor({-3e38F, -100.0F, 100.0F, 3e38F, 1.0F, 1.0F, 1.0F, 1.0F}).to(at::kBFloat16).view({1, 8});
+  const auto a = activate(h, Activation::kSwiglu).to(at::kFloat);
+  EXPECT_TRUE(at::equal(a, at::tensor({0.0F, 0.0F, 100.0F, 3e38F}).to(at::kBFloat16).to(at::kFloat).view({1, 4}))) << a;
+}
+
+// Scores far apart: a softmax that does not take the largest away first overflows.
+TEST(RowKernels, AttentionOverLargeScoresEqualsItsTwin) {
+  const auto q = random({1, 2, 150, 8}) * 20, k = random({1, 2, 150, 8}), v = random({1, 2, 150, 8});
+  const auto ours = fused_causal_attention(q, k, v, 1.0, 0).to(at::kDouble);
+  auto scores = at::matmul(q.to(at::kDouble), k.to(at::kDouble).transpose(2, 3));
+  EXPECT_GT(scores.max().item<double>(), 200);
+  scores = scores.masked_fill(at::ones({150, 150}, at::kBool).triu(1), -std::numeric_limits<double>::infinity());
+  const auto twin = at::matmul(scores.softmax(3), v.to(at::kDouble)).permute({2, 0, 1, 3}).reshape({150, 16});
+  EXPECT_LE((ours - twin).abs().max().item<double>(), 1.0 / 64 * twin.abs().max().item<double>());
 }
 
 TEST(RowKernels, ALogitThatIsNotFiniteMakesALossThatIsNotFinite) {

@@ -1,0 +1,26 @@
+// What fused attention does with the scores of one block of queries, in place, under a causal mask. Called inside kernel bodies.
+// Shapes: Z key-value heads of all sequences, R query heads that share one, S tokens, D width.
+#pragma once
+
+#include <ATen/ATen.h>
+
+namespace rematch::nn {
+
+// Queries [first, first + count) against the keys that a causal mask lets them see: [0, first + count).
+struct QueryBlock {
+  std::int64_t first;
+  std::int64_t count;
+
+  std::int64_t num_keys() const { return first + count; }
+  at::Tensor rows(const at::Tensor& x_ZRSD) const { return x_ZRSD.narrow(2, first, count); }
+  at::Tensor keys(const at::Tensor& x_ZSD) const { return x_ZSD.narrow(1, 0, num_keys()); }
+};
+
+// scores [Z, R, count, keys], not yet scaled -> probabilities. Returns the log-sum-exp of each row, [Z, R, count, 1].
+at::Tensor softmax_scores(at::Tensor& scores, QueryBlock block, double scale);
+// scores -> the same probabilities, from the log-sum-exp.
+void probabilities_of(at::Tensor& scores, const at::Tensor& log_sums, QueryBlock block, double scale);
+// Gradients of the probabilities -> of the scores before scaling. row_sums [Z, R, count, 1]: over keys, of probability times its gradient.
+void score_grads_of(at::Tensor& grads, const at::Tensor& probs, const at::Tensor& row_sums, QueryBlock block, double scale);
+
+}  // namespace rematch::nn

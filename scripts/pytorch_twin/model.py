@@ -229,7 +229,7 @@ ONLY = {"attention_dropout": 0, "hidden_dropout": 0, "moe_input_jitter_eps": Non
 
 
 def check_fields(fields):
-    unlike = {name: fields[name] for name, value in ONLY.items() if fields[name] != value}
+    unlike = {name: fields[name] for name, value in ONLY.items() if name in fields and fields[name] != value}
     if fields["moe_router_load_balancing_type"] not in ("none", "aux_loss", "seq_aux_loss"):
         unlike["moe_router_load_balancing_type"] = fields["moe_router_load_balancing_type"]
     if unlike:

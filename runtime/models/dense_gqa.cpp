@@ -2,8 +2,8 @@
 // layers behind them, so `layernorm` has no site.
 #include "runtime/models/fields.h"
 #include "runtime/models/flops.h"
-#include "runtime/models/mlp_blocks.h"
 #include "runtime/models/model.h"
+#include "runtime/models/shared_blocks.h"
 
 namespace rematch::models {
 
@@ -31,14 +31,11 @@ class DenseGqaFamily final : public Family {
     const auto description = dense_gqa_description();
     const FieldReader field(description, fields);
     const auto stack = stack_shape(field);
-    auto attention = gqa_shape(field);
-    attention.attention_backend = context.attention_backend;
+    const auto attention = gqa_shape(field);
     const DenseShape dense{field.integer("ffn_hidden_size"), activation(field)};
     const auto make_layer = [&](std::int64_t, const std::string& name) {
       Layer layer{.name = name, .blocks = {}};
-      layer.blocks.emplace_back(
-          std::make_unique<MixerOf<nn::GroupedQueryAttention>>(name + ".self_attention", attention, context.store, context.policy),
-          stack.hidden_dropout);
+      layer.blocks.emplace_back(gqa_mixer(name, attention, context), stack.hidden_dropout);
       layer.blocks.push_back(dense_block(name, dense, stack, context));
       return layer;
     };

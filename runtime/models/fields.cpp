@@ -101,6 +101,15 @@ NormShape norm_shape(const FieldReader& field) {
 
 namespace {
 
+nn::LoadBalancing load_balancing(const FieldReader& field) {
+  if (!field.has("moe_router_load_balancing_type")) return nn::LoadBalancing::kNone;
+  const auto& type = field.string("moe_router_load_balancing_type");
+  if (type == "aux_loss") return nn::LoadBalancing::kAuxLoss;
+  if (type == "seq_aux_loss") return nn::LoadBalancing::kSeqAuxLoss;
+  if (type == "global_aux_loss") return nn::LoadBalancing::kGlobalAuxLoss;
+  return nn::LoadBalancing::kNone;
+}
+
 double dropout_probability(const FieldReader& field, const char* name) {
   const double p = field.number(name);
   if (p >= 1) throw base::BadTrial(std::string("model.") + name + ": wanted at least 0 and less than 1, found " + std::to_string(p));
@@ -114,7 +123,8 @@ StackShape stack_shape(const FieldReader& field) {
           .norm = norm_shape(field),
           .padded_vocab_size = field.integer("padded_vocab_size"),
           .init_method_std = field.number("init_method_std"),
-          .hidden_dropout = dropout_probability(field, "hidden_dropout")};
+          .hidden_dropout = dropout_probability(field, "hidden_dropout"),
+          .load_balancing = load_balancing(field)};
 }
 
 nn::Activation activation(const FieldReader& field) {
@@ -137,14 +147,6 @@ nn::GqaShape gqa_shape(const FieldReader& field) {
           .layernorm_epsilon = field.number("layernorm_epsilon"),
           .gamma = norm_shape(field).gamma,
           .attention_dropout = attention_dropout(field)};
-}
-
-nn::LoadBalancing load_balancing(const FieldReader& field) {
-  const auto& type = field.string("moe_router_load_balancing_type");
-  if (type == "aux_loss") return nn::LoadBalancing::kAuxLoss;
-  if (type == "seq_aux_loss") return nn::LoadBalancing::kSeqAuxLoss;
-  if (type == "global_aux_loss") return nn::LoadBalancing::kGlobalAuxLoss;
-  return nn::LoadBalancing::kNone;
 }
 
 namespace {

@@ -38,7 +38,6 @@ nn::Activation activation(const FieldReader& field);
 nn::GqaShape gqa_shape(const FieldReader& field);
 nn::MoeShape moe_shape(const FieldReader& field, nn::Activation activation);
 double attention_dropout(const FieldReader& field);
-nn::LoadBalancing load_balancing(const FieldReader& field);
 // A list of one entry a layer, each 0 or 1; a longer list is cut to num_layers.
 std::vector<bool> layer_flags(const FieldReader& field, const std::string& name);
 

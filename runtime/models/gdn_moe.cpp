@@ -3,8 +3,8 @@
 #include "runtime/base/errors.h"
 #include "runtime/models/fields.h"
 #include "runtime/models/flops.h"
-#include "runtime/models/mlp_blocks.h"
 #include "runtime/models/model.h"
+#include "runtime/models/shared_blocks.h"
 #include "runtime/nn/gated_delta_net.h"
 
 namespace rematch::models {
@@ -69,8 +69,7 @@ class GdnMoeFamily final : public Family {
   std::unique_ptr<Model> build(const protocol::FieldMap& fields, const BuildContext& context) const override {
     const auto description = gdn_moe_description();
     const FieldReader field(description, fields);
-    auto stack = stack_shape(field);
-    stack.load_balancing = load_balancing(field);
+    const auto stack = stack_shape(field);
     const auto is_gdn = layer_flags(field, "linear_attention_freq");
     const auto moe = moe_shape(field, nn::Activation::kSwiglu);
     const auto make_layer = [&](std::int64_t index, const std::string& name) {
@@ -97,9 +96,7 @@ class GdnMoeFamily final : public Family {
   static std::unique_ptr<Mixer> make_mixer(bool is_gdn, const std::string& name, const FieldReader& field, const BuildContext& context) {
     if (is_gdn)
       return std::make_unique<MixerOf<nn::GatedDeltaNet>>(name + ".self_attention", gdn_shape(field), context.store, context.policy);
-    auto attention = gqa_shape(field);
-    attention.attention_backend = context.attention_backend;
-    return std::make_unique<MixerOf<nn::GroupedQueryAttention>>(name + ".self_attention", attention, context.store, context.policy);
+    return gqa_mixer(name, gqa_shape(field), context);
   }
 };
 

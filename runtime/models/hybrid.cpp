@@ -3,8 +3,8 @@
 #include "runtime/base/errors.h"
 #include "runtime/models/fields.h"
 #include "runtime/models/flops.h"
-#include "runtime/models/mlp_blocks.h"
 #include "runtime/models/model.h"
+#include "runtime/models/shared_blocks.h"
 #include "runtime/nn/mamba.h"
 
 namespace rematch::models {
@@ -90,8 +90,7 @@ class HybridFamily final : public Family {
   std::unique_ptr<Model> build(const protocol::FieldMap& fields, const BuildContext& context) const override {
     const auto description = hybrid_description();
     const FieldReader field(description, fields);
-    auto stack = stack_shape(field);
-    stack.load_balancing = load_balancing(field);
+    const auto stack = stack_shape(field);
     const auto pattern = layer_pattern(field);
     const auto make_layer = [&](std::int64_t index, const std::string& name) {
       Layer layer{.name = name, .blocks = {}};
@@ -116,12 +115,7 @@ class HybridFamily final : public Family {
       case 'M':
         return {std::make_unique<MixerOf<nn::Mamba2Mixer>>(name + ".mixer", mamba_shape(field), context.store, context.policy),
                 stack.hidden_dropout};
-      case '*': {
-        auto attention = gqa_shape(field);
-        attention.attention_backend = context.attention_backend;
-        return {std::make_unique<MixerOf<nn::GroupedQueryAttention>>(name + ".self_attention", attention, context.store, context.policy),
-                stack.hidden_dropout};
-      }
+      case '*': return {gqa_mixer(name, gqa_shape(field), context), stack.hidden_dropout};
       case 'E': return moe_block(name, moe_shape(field, activation(field)), stack, context);
       default: return dense_block(name, {field.integer("ffn_hidden_size"), activation(field)}, stack, context);
     }

@@ -3,8 +3,8 @@
 #include "runtime/base/errors.h"
 #include "runtime/models/fields.h"
 #include "runtime/models/flops.h"
-#include "runtime/models/mlp_blocks.h"
 #include "runtime/models/model.h"
+#include "runtime/models/shared_blocks.h"
 #include "runtime/nn/mla.h"
 
 namespace rematch::models {
@@ -71,8 +71,7 @@ class MlaMoeFamily final : public Family {
   std::unique_ptr<Model> build(const protocol::FieldMap& fields, const BuildContext& context) const override {
     const auto description = mla_moe_description();
     const FieldReader field(description, fields);
-    auto stack = stack_shape(field);
-    stack.load_balancing = load_balancing(field);
+    const auto stack = stack_shape(field);
     auto attention = mla_shape(field);
     attention.attention_backend = context.attention_backend;
     const auto moe = moe_shape(field, nn::Activation::kSwiglu);

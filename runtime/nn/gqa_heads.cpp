@@ -26,10 +26,11 @@ struct MixedLayout {
   std::int64_t gates;    // of a group
   std::int64_t head_size;
 
-  std::int64_t num_tokens() const { return sequence.length * sequence.batch; }
   std::int64_t heads_of_group() const { return queries + gates + 2; }
   // Views [T, G, heads of that kind, E] of a mixed tensor; values [S, B, G, E].
-  at::Tensor by_group(const at::Tensor& mixed_TD) const { return mixed_TD.view({num_tokens(), num_groups, heads_of_group(), head_size}); }
+  at::Tensor by_group(const at::Tensor& mixed_TD) const {
+    return mixed_TD.view({sequence.num_tokens(), num_groups, heads_of_group(), head_size});
+  }
   at::Tensor queries_of(const at::Tensor& mixed_TD) const { return by_group(mixed_TD).narrow(2, 0, queries); }
   at::Tensor gates_of(const at::Tensor& mixed_TD) const { return by_group(mixed_TD).narrow(2, queries, gates); }
   at::Tensor keys_of(const at::Tensor& mixed_TD) const { return by_group(mixed_TD).narrow(2, queries + gates, 1); }
@@ -49,7 +50,7 @@ class SplitHeadsFunction : public torch::autograd::Function<SplitHeadsFunction> 
                                                 const c10::intrusive_ptr<LayoutHolder>& holder) {
     ctx->saved_data["layout"] = c10::IValue::make_capsule(holder);
     const auto& layout = holder->layout;
-    const auto num_heads = layout.num_groups * layout.queries, num_tokens = layout.num_tokens(), width = layout.head_size;
+    const auto num_heads = layout.num_groups * layout.queries, num_tokens = layout.sequence.num_tokens(), width = layout.head_size;
     const auto make = [&](at::IntArrayRef sizes) { return at::empty(sizes, mixed_TD.options()); };
     torch::autograd::variable_list parts = {make({num_tokens * num_heads, width}), make({num_tokens * layout.num_groups, width}),
                                             make({layout.sequence.batch, layout.num_groups, layout.sequence.length, width})};
@@ -67,7 +68,8 @@ class SplitHeadsFunction : public torch::autograd::Function<SplitHeadsFunction> 
   static torch::autograd::variable_list backward(torch::autograd::AutogradContext* ctx, torch::autograd::variable_list grads) {
     const auto holder = c10::static_intrusive_pointer_cast<LayoutHolder>(ctx->saved_data["layout"].toCapsule());
     const auto& layout = holder->layout;
-    auto dmixed_TD = at::empty({layout.num_tokens(), layout.num_groups * layout.heads_of_group() * layout.head_size}, grads[0].options());
+    auto dmixed_TD =
+        at::empty({layout.sequence.num_tokens(), layout.num_groups * layout.heads_of_group() * layout.head_size}, grads[0].options());
     kernel(dmixed_TD, [&] {
       const auto dqueries = layout.queries_of(dmixed_TD), dkeys = layout.keys_of(dmixed_TD);
       dqueries.copy_(grads[0].view(dqueries.sizes()));
@@ -95,7 +97,7 @@ struct RotaryPart {
 class PlaceHeadsFunction : public torch::autograd::Function<PlaceHeadsFunction> {
  public:
   static at::Tensor forward(torch::autograd::AutogradContext* ctx, const at::Tensor& x_RE, SequenceShape sequence, RotaryPart rotary) {
-    const auto num_heads = x_RE.size(0) / (sequence.length * sequence.batch), width = x_RE.size(1);
+    const auto num_heads = x_RE.size(0) / sequence.num_tokens(), width = x_RE.size(1);
     auto y_BNSE = at::empty({sequence.batch, num_heads, sequence.length, width}, x_RE.options());
     kernel(y_BNSE, [&] {
       const auto x_SBNE = x_RE.view({sequence.length, sequence.batch, num_heads, width});

@@ -49,7 +49,7 @@ class MlaExpandFunction : public torch::autograd::Function<MlaExpandFunction> {
     const auto expand = c10::static_intrusive_pointer_cast<ExpandShape>(ctx->saved_data["expand"].toCapsule());
     const auto& shape = expand->shape;
     const auto nope = expand->nope(), rope = expand->rope();
-    const auto num_tokens = expand->sequence.length * expand->sequence.batch;
+    const auto num_tokens = expand->sequence.num_tokens();
     auto dq_TD = at::empty({num_tokens, shape.num_attention_heads * (nope + rope)}, grads[0].options());
     auto dkv_TD = at::empty({num_tokens, shape.num_attention_heads * (nope + shape.v_head_dim)}, grads[0].options());
     auto dlatent_TD = at::empty({num_tokens, shape.kv_lora_rank + rope}, grads[0].options());

@@ -1,8 +1,13 @@
-#include "runtime/models/mlp_blocks.h"
+#include "runtime/models/shared_blocks.h"
 
 #include "runtime/nn/mlp.h"
 
 namespace rematch::models {
+
+std::unique_ptr<Mixer> gqa_mixer(const std::string& layer, nn::GqaShape attention, const BuildContext& context) {
+  attention.attention_backend = context.attention_backend;
+  return std::make_unique<MixerOf<nn::GroupedQueryAttention>>(layer + ".self_attention", attention, context.store, context.policy);
+}
 
 Block dense_block(const std::string& layer, const DenseShape& shape, const StackShape& stack, const BuildContext& context) {
   const nn::DenseMlpShape mlp{.mlp = {stack.norm.hidden_size, shape.ffn_hidden_size, shape.activation},

@@ -1,11 +1,13 @@
-// The blocks that several families end a layer with.
+// What the layers of several families are made of.
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 
 #include "runtime/models/layer_stack.h"
 #include "runtime/nn/activation.h"
+#include "runtime/nn/gqa.h"
 #include "runtime/nn/moe.h"
 
 namespace rematch::models {
@@ -15,6 +17,8 @@ struct DenseShape {
   nn::Activation activation = nn::Activation::kSwiglu;
 };
 
+// The norm is fused into the query-key-value projection. `attention.attention_backend` becomes the context's.
+std::unique_ptr<Mixer> gqa_mixer(const std::string& layer, nn::GqaShape attention, const BuildContext& context);
 // The norm is fused into FC1: region `mlp` covers both.
 Block dense_block(const std::string& layer, const DenseShape& shape, const StackShape& stack, const BuildContext& context);
 // The norm is a module of its own.

@@ -19,7 +19,7 @@ std::string model_text(const protocol::ModelSpec& model) {
   return text + changed;
 }
 
-std::string layout_text(const protocol::ParallelSizes& sizes) {
+std::string layout_text(const protocol::ParallelSpec& sizes) {
   return std::to_string(sizes.world_size) + " ranks, TP=" + std::to_string(sizes.tensor_model_parallel_size) +
          " PP=" + std::to_string(sizes.pipeline_model_parallel_size) + " CP=" + std::to_string(sizes.context_parallel_size) +
          " EP=" + std::to_string(sizes.expert_model_parallel_size);

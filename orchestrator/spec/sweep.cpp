@@ -97,6 +97,7 @@ SweepSpec::SweepSpec() {
   common.backend.attention = "fused";
   common.measure = {.steady_steps = 10, .warmup_steps = 2};
   common.timeout_ms = 10 * std::int64_t{60'000};
+  common.collective_timeout_ms = common.timeout_ms / 2;
 }
 
 ParsedSweep parse_sweep(const std::string& text, const std::string& file_name, const protocol::Describe& trainer,

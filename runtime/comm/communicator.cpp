@@ -6,11 +6,17 @@
 #include <utility>
 
 #include "probes/device/charge.h"
+#include "probes/host/clock.h"
 #include "runtime/base/errors.h"
+#include "runtime/comm/comm_log.h"
 
 namespace rematch::comm {
 
+using protocol::CommOperation;
+
 namespace {
+
+constexpr int kNumTags = 1 << 30;
 
 // The same memory without a share in it. A backend's own thread may let go of its tensors some time after the operation has ended; were
 // they ours, allocated bytes would depend on that thread. The caller holds the memory until the operation has ended.
@@ -19,21 +25,32 @@ at::Tensor borrowed(const at::Tensor& tensor) {
   return at::for_blob(tensor.data_ptr(), tensor.sizes()).options(tensor.options()).target_device(tensor.device()).make_tensor();
 }
 
-// Buffers inside a collective belong to the communication library, not to the modelled device.
-template <typename Collective>
-void carry_out(const std::string& axis, const char* operation, const Collective& collective) {
-  const probes::ScratchScope scratch;
-  try {
-    collective()->wait();
-  } catch (const std::exception& error) {
-    throw base::CommError(std::string(operation) + " over axis " + axis + " failed: " + error.what());
-  }
+std::int64_t bytes_of(const at::Tensor& tensor) { return static_cast<std::int64_t>(tensor.nbytes()); }
+
+[[noreturn]] void fail(const std::string& axis, std::string_view operation, const std::exception& error) {
+  throw base::CommError(std::string(operation) + " over axis " + axis + " failed: " + error.what());
 }
 
 }  // namespace
 
-Communicator::Communicator(std::string axis, c10::intrusive_ptr<c10d::Backend> backend, at::Device device)
-    : axis_(std::move(axis)), backend_(std::move(backend)), device_(device) {}
+PendingSend::PendingSend(std::string axis, at::Tensor message, c10::intrusive_ptr<c10d::Work> work)
+    : axis_(std::move(axis)), message_(std::move(message)), work_(std::move(work)) {}
+PendingSend::~PendingSend() = default;
+PendingSend::PendingSend(PendingSend&&) noexcept = default;
+PendingSend& PendingSend::operator=(PendingSend&&) noexcept = default;
+
+bool PendingSend::is_done() const { return work_->isCompleted(); }
+
+void PendingSend::wait() {
+  try {
+    work_->wait();
+  } catch (const std::exception& error) {
+    fail(axis_, to_string(CommOperation::kSend), error);
+  }
+}
+
+Communicator::Communicator(std::string axis, c10::intrusive_ptr<c10d::Backend> backend, at::Device device, CommLog* log)
+    : axis_(std::move(axis)), backend_(std::move(backend)), device_(device), log_(log), tags_(std::make_unique<Tags>()) {}
 Communicator::~Communicator() = default;
 Communicator::Communicator(Communicator&&) noexcept = default;
 
@@ -41,21 +58,65 @@ int Communicator::rank() const { return backend_->getRank(); }
 int Communicator::size() const { return backend_->getSize(); }
 bool Communicator::is_alone() const { return backend_->getBackendName() == "single"; }
 
+// Buffers inside a collective belong to the communication library, not to the modelled device.
+template <typename Collective>
+void Communicator::carry_out(CommOperation operation, std::int64_t bytes, const Collective& collective) const {
+  const probes::ScratchScope scratch;
+  const auto start_ns = probes::mono_ns();
+  try {
+    collective()->wait();
+  } catch (const std::exception& error) {
+    fail(axis_, to_string(operation), error);
+  }
+  if (log_ && !is_alone()) log_->add(axis_, operation, bytes, probes::mono_ns() - start_ns);
+}
+
 void Communicator::all_reduce_sum(const at::Tensor& tensor) const {
   std::vector<at::Tensor> tensors = {borrowed(tensor)};
-  carry_out(axis_, "all-reduce", [&] { return backend_->allreduce(tensors); });
+  carry_out(CommOperation::kAllReduce, bytes_of(tensor), [&] { return backend_->allreduce(tensors); });
 }
 
 void Communicator::reduce_scatter_sum(const at::Tensor& output, const at::Tensor& input) const {
   at::Tensor result = borrowed(output);
   at::Tensor source = borrowed(input);
-  carry_out(axis_, "reduce-scatter", [&] { return backend_->_reduce_scatter_base(result, source); });
+  carry_out(CommOperation::kReduceScatter, bytes_of(input), [&] { return backend_->_reduce_scatter_base(result, source); });
 }
 
 void Communicator::all_gather(const at::Tensor& output, const at::Tensor& input) const {
   at::Tensor result = borrowed(output);
   at::Tensor source = borrowed(input);
-  carry_out(axis_, "all-gather", [&] { return backend_->_allgather_base(result, source); });
+  carry_out(CommOperation::kAllGather, bytes_of(output), [&] { return backend_->_allgather_base(result, source); });
+}
+
+// c10d gathers and scatters equal parts only, so parts of their own size go by all-to-all.
+void Communicator::all_gather_rows(const at::Tensor& output, const at::Tensor& input, const std::vector<std::int64_t>& rows) const {
+  carry_out(CommOperation::kAllGather, bytes_of(output), [&] {
+    at::Tensor result = borrowed(output);
+    at::Tensor copies = at::cat(std::vector<at::Tensor>(rows.size(), input));
+    std::vector<std::int64_t> receive = rows, send(rows.size(), input.size(0));
+    const auto work = backend_->alltoall_base(result, copies, receive, send);
+    work->wait();  // before the copies go
+    return work;
+  });
+}
+
+void Communicator::reduce_scatter_rows(const at::Tensor& output, const at::Tensor& input, const std::vector<std::int64_t>& rows) const {
+  carry_out(CommOperation::kReduceScatter, bytes_of(input), [&] {
+    auto sizes = output.sizes().vec();
+    const auto num_members = static_cast<std::int64_t>(rows.size());
+    sizes.insert(sizes.begin(), num_members);
+    const auto parts = at::empty(sizes, output.options());
+    at::Tensor result = parts.flatten(0, 1), source = borrowed(input);
+    std::vector<std::int64_t> receive(rows.size(), output.size(0)), send = rows;
+    const auto work = backend_->alltoall_base(result, source, receive, send);
+    work->wait();
+    if (!output.is_meta()) {
+      auto sum = parts.select(0, 0).to(at::kFloat, /*non_blocking=*/false, /*copy=*/true);
+      for (std::int64_t i = 1; i < num_members; ++i) sum.add_(parts.select(0, i));
+      at::Tensor(output).copy_(sum);
+    }
+    return work;
+  });
 }
 
 void Communicator::all_to_all(const at::Tensor& output, const at::Tensor& input, const std::vector<std::int64_t>& output_rows,
@@ -64,7 +125,7 @@ void Communicator::all_to_all(const at::Tensor& output, const at::Tensor& input,
   at::Tensor source = borrowed(input);
   std::vector<std::int64_t> receive = output_rows;
   std::vector<std::int64_t> send = input_rows;
-  carry_out(axis_, "all-to-all", [&] { return backend_->alltoall_base(result, source, receive, send); });
+  carry_out(CommOperation::kAllToAll, bytes_of(input), [&] { return backend_->alltoall_base(result, source, receive, send); });
 }
 
 std::vector<std::int64_t> Communicator::exchange_counts(const std::vector<std::int64_t>& values) const {
@@ -76,8 +137,69 @@ std::vector<std::int64_t> Communicator::exchange_counts(const std::vector<std::i
   return {host.data_ptr<std::int64_t>(), host.data_ptr<std::int64_t>() + host.numel()};
 }
 
+c10::intrusive_ptr<c10d::Work> Communicator::start_send(at::Tensor& message, int peer) const {
+  std::vector<at::Tensor> tensors = {message};
+  return backend_->send(tensors, peer, tags_->sent[peer]++ % kNumTags);
+}
+
+c10::intrusive_ptr<c10d::Work> Communicator::start_receive(at::Tensor& message, int peer) const {
+  std::vector<at::Tensor> tensors = {message};
+  return backend_->recv(tensors, peer, tags_->received[peer]++ % kNumTags);
+}
+
+PendingSend Communicator::send(const at::Tensor& tensor, int peer) const {
+  const probes::ScratchScope scratch;
+  const auto start_ns = probes::mono_ns();
+  auto message = tensor.is_meta() ? tensor : tensor.detach().clone();
+  try {
+    auto work = start_send(message, peer);
+    if (log_) log_->add(axis_, CommOperation::kSend, bytes_of(tensor), probes::mono_ns() - start_ns);
+    return {axis_, std::move(message), std::move(work)};
+  } catch (const std::exception& error) {
+    fail(axis_, to_string(CommOperation::kSend), error);
+  }
+}
+
+void Communicator::receive(const at::Tensor& tensor, int peer) const {
+  at::Tensor message = borrowed(tensor);
+  carry_out(CommOperation::kReceive, bytes_of(tensor), [&] { return start_receive(message, peer); });
+}
+
+void Communicator::exchange(const std::vector<Message>& sent, const std::vector<Message>& received) const {
+  const probes::ScratchScope scratch;
+  const auto start_ns = probes::mono_ns();
+  std::vector<c10::intrusive_ptr<c10d::Work>> works;
+  try {
+    const bool coalesces = backend_->supportsCoalescing();
+    if (coalesces) backend_->startCoalescing();
+    for (const auto& [tensor, peer] : sent) {
+      at::Tensor message = borrowed(tensor);
+      works.push_back(start_send(message, peer));
+    }
+    for (const auto& [tensor, peer] : received) {
+      at::Tensor message = borrowed(tensor);
+      works.push_back(start_receive(message, peer));
+    }
+    if (coalesces) works = {backend_->endCoalescing()};
+    for (const auto& work : works) work->wait();
+  } catch (const std::exception& error) {
+    fail(axis_, "exchange", error);
+  }
+  if (!log_) return;
+  const auto duration_ns = probes::mono_ns() - start_ns;
+  for (const auto& message : sent) log_->add(axis_, CommOperation::kSend, bytes_of(message.tensor), 0);
+  // The time counts once.
+  for (std::size_t i = 0; i < received.size(); ++i)
+    log_->add(axis_, CommOperation::kReceive, bytes_of(received[i].tensor), i == 0 ? duration_ns : 0);
+}
+
 void Communicator::barrier() const {
-  carry_out(axis_, "barrier", [&] { return backend_->barrier(); });
+  const probes::ScratchScope scratch;
+  try {
+    backend_->barrier()->wait();
+  } catch (const std::exception& error) {
+    fail(axis_, "barrier", error);
+  }
 }
 
 }  // namespace rematch::comm

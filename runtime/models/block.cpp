@@ -9,8 +9,8 @@ namespace rematch::models {
 
 OwnNorm::OwnNorm(const std::string& name, const NormShape& norm_shape, const BuildContext& context)
     : shape(norm_shape),
-      weight(nn::declare_norm_weight(context.store, name + ".weight", norm_shape.hidden_size, norm_shape.gamma)),
-      region(context.policy.region("layernorm")) {}
+      weight(nn::declare_norm_weight(context.modules.store, name + ".weight", norm_shape.hidden_size, norm_shape.gamma)),
+      region(context.modules.policy.region("layernorm")) {}
 
 at::Tensor Block::forward(const at::Tensor& x_TH, nn::SequenceShape sequence) {
   if (!norm_) return nn::dropout_add(mixer_->forward(x_TH, sequence), x_TH, hidden_dropout_);

@@ -94,8 +94,7 @@ class GdnMoeFamily final : public Family {
 
  private:
   static std::unique_ptr<Mixer> make_mixer(bool is_gdn, const std::string& name, const FieldReader& field, const BuildContext& context) {
-    if (is_gdn)
-      return std::make_unique<MixerOf<nn::GatedDeltaNet>>(name + ".self_attention", gdn_shape(field), context.store, context.policy);
+    if (is_gdn) return std::make_unique<MixerOf<nn::GatedDeltaNet>>(name + ".self_attention", gdn_shape(field), context.modules);
     return gqa_mixer(name, gqa_shape(field), context);
   }
 };

@@ -113,8 +113,7 @@ class HybridFamily final : public Family {
                           const BuildContext& context) {
     switch (kind) {
       case 'M':
-        return {std::make_unique<MixerOf<nn::Mamba2Mixer>>(name + ".mixer", mamba_shape(field), context.store, context.policy),
-                stack.hidden_dropout};
+        return {std::make_unique<MixerOf<nn::Mamba2Mixer>>(name + ".mixer", mamba_shape(field), context.modules), stack.hidden_dropout};
       case '*': return {gqa_mixer(name, gqa_shape(field), context), stack.hidden_dropout};
       case 'E': return moe_block(name, moe_shape(field, activation(field)), stack, context);
       default: return dense_block(name, {field.integer("ffn_hidden_size"), activation(field)}, stack, context);

@@ -58,21 +58,22 @@ class LayerStack final : public Model {
 };
 
 LayerStack::LayerStack(const StackShape& shape, const LayerMaker& make_layer, const BuildContext& context)
-    : shape_(shape), input_shard_(nn::shard_over(context.mesh.tensor())) {
+    : shape_(shape), input_shard_(nn::shard_over(context.modules.mesh.tensor())) {
   const std::vector<std::int64_t> table = {shape.padded_vocab_size, shape.norm.hidden_size};
-  embedding_ = context.store.declare({.name = "embedding.word_embeddings.weight", .shape = table});
+  embedding_ = context.modules.store.declare({.name = "embedding.word_embeddings.weight", .shape = table});
   for (std::int64_t i = 0; i < shape.num_layers; ++i) {
     layers_.push_back(make_layer(i, "layers." + std::to_string(i)));
     for (auto& block : layers_.back().blocks)
       if (block.moe()) moe_layers_.push_back(block.moe());
   }
-  for (const auto& group : recompute::layer_groups(context.policy.resolved(), shape.num_layers)) {
+  for (const auto& group : recompute::layer_groups(context.modules.policy.resolved(), shape.num_layers)) {
     groups_.push_back({group, std::nullopt});
     if (group.checkpointed)
-      groups_.back().region.emplace(context.policy.layer_group(group, context.mesh.tensor().size() == 1 ? nullptr : &input_shard_));
+      groups_.back().region.emplace(
+          context.modules.policy.layer_group(group, context.modules.mesh.tensor().size() == 1 ? nullptr : &input_shard_));
   }
-  final_norm_ = nn::declare_norm_weight(context.store, "final_layernorm.weight", shape.norm.hidden_size, shape.norm.gamma);
-  head_ = context.store.declare({.name = "output_layer.weight", .shape = table});
+  final_norm_ = nn::declare_norm_weight(context.modules.store, "final_layernorm.weight", shape.norm.hidden_size, shape.norm.gamma);
+  head_ = context.modules.store.declare({.name = "output_layer.weight", .shape = table});
 }
 
 at::Tensor LayerStack::run_group(const Group& group, const at::Tensor& x_TH, nn::SequenceShape sequence) {

@@ -79,7 +79,7 @@ class MlaMoeFamily final : public Family {
     const auto make_layer = [&](std::int64_t index, const std::string& name) {
       Layer layer{.name = name, .blocks = {}};
       OwnNorm norm(name + ".input_layernorm", stack.norm, context);
-      auto mixer = std::make_unique<MixerOf<nn::MultiLatentAttention>>(name + ".self_attention", attention, context.store, context.policy);
+      auto mixer = std::make_unique<MixerOf<nn::MultiLatentAttention>>(name + ".self_attention", attention, context.modules);
       layer.blocks.emplace_back(std::move(norm), std::move(mixer), stack.hidden_dropout);
       if (is_moe[static_cast<std::size_t>(index)])
         layer.blocks.push_back(moe_block(name, moe, stack, context));

@@ -9,11 +9,9 @@
 #include <string>
 #include <vector>
 
-#include "runtime/mesh/mesh.h"
 #include "runtime/nn/core_attention.h"
-#include "runtime/nn/parameter.h"
+#include "runtime/nn/module_context.h"
 #include "runtime/nn/sequence.h"
-#include "runtime/recompute/policy.h"
 #include "schemas/protocol/describe.h"
 #include "schemas/protocol/trial.h"
 
@@ -35,11 +33,9 @@ class Model {
   virtual double init_method_std() const = 0;   // of the initial weights
 };
 
-// What a model is built with; all outlive it.
+// What a model is built with.
 struct BuildContext {
-  const mesh::Mesh& mesh;
-  nn::ParameterStore& store;
-  recompute::Policy& policy;
+  nn::ModuleContext modules;
   nn::AttentionBackend attention_backend = nn::AttentionBackend::kFused;
   double loss_scale = 1;  // 1 / micro-batches of a step
 };

@@ -16,17 +16,17 @@ std::vector<at::Tensor> tensors_of(const std::vector<Parameter*>& parameters) {
 
 }  // namespace
 
-RoutedExperts::RoutedExperts(const std::string& name, const ExpertsShape& shape, ParameterStore& store, recompute::Policy& policy)
+RoutedExperts::RoutedExperts(const std::string& name, const ExpertsShape& shape, const ModuleContext& context)
     : activation_(shape.activation) {
   const auto weight = [&](std::int64_t expert, const char* unit, std::int64_t outputs, std::int64_t inputs) {
-    return store.declare(
+    return context.store.declare(
         {.name = name + "." + std::to_string(expert) + "." + unit + ".weight", .shape = {outputs, inputs}, .kind = ParameterKind::kExpert});
   };
   for (auto expert = shape.first_expert; expert < shape.first_expert + shape.num_local_experts; ++expert) {
     fc1_.push_back(weight(expert, "linear_fc1", fc1_width(shape.activation, shape.ffn_hidden_size), shape.hidden_size));
     fc2_.push_back(weight(expert, "linear_fc2", shape.hidden_size, shape.ffn_hidden_size));
   }
-  if (shape.grouped_gemm) activation_region_.emplace(policy.region("moe_act"));
+  if (shape.grouped_gemm) activation_region_.emplace(context.policy.region("moe_act"));
 }
 
 at::Tensor RoutedExperts::forward(const at::Tensor& x_RH, const at::Tensor& probs_R, const std::vector<std::int64_t>& rows) const {

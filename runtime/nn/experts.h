@@ -10,8 +10,7 @@
 #include <vector>
 
 #include "runtime/nn/activation.h"
-#include "runtime/nn/parameter.h"
-#include "runtime/recompute/policy.h"
+#include "runtime/nn/module_context.h"
 
 namespace rematch::nn {
 
@@ -26,7 +25,7 @@ struct ExpertsShape {
 
 class RoutedExperts {
  public:
-  RoutedExperts(const std::string& name, const ExpertsShape& shape, ParameterStore& store, recompute::Policy& policy);
+  RoutedExperts(const std::string& name, const ExpertsShape& shape, const ModuleContext& context);
   // x_RH sorted by local expert, probs_R fp32, rows[e] of each local expert -> [R, H]
   at::Tensor forward(const at::Tensor& x_RH, const at::Tensor& probs_R, const std::vector<std::int64_t>& rows) const;
 

@@ -16,21 +16,21 @@
 
 namespace rematch::nn {
 
-GatedDeltaNet::GatedDeltaNet(const std::string& name, const GatedDeltaNetShape& shape, ParameterStore& store, recompute::Policy& policy)
-    : shape_(shape), norm_out_region_(policy.region("gdn_norm_out")) {
+GatedDeltaNet::GatedDeltaNet(const std::string& name, const GatedDeltaNetShape& shape, const ModuleContext& context)
+    : shape_(shape), norm_out_region_(context.policy.region("gdn_norm_out")) {
   if (shape.linear_num_value_heads % shape.linear_num_key_heads != 0)
     throw base::BadTrial("model.linear_num_value_heads: wanted a multiple of linear_num_key_heads (" +
                          std::to_string(shape.linear_num_key_heads) + "), found " + std::to_string(shape.linear_num_value_heads));
   const auto declare = [&](const char* unit, std::vector<std::int64_t> sizes, Init init) {
-    return store.declare({.name = name + "." + unit, .shape = std::move(sizes), .init = init});
+    return context.store.declare({.name = name + "." + unit, .shape = std::move(sizes), .init = init});
   };
   const auto heads = shape.linear_num_value_heads;
-  input_norm_ = declare_norm_weight(store, name + ".in_proj.layer_norm_weight", shape.hidden_size, shape.gamma);
+  input_norm_ = declare_norm_weight(context.store, name + ".in_proj.layer_norm_weight", shape.hidden_size, shape.gamma);
   in_proj_ = declare("in_proj.weight", {shape.projection_size(), shape.hidden_size}, Init::kNormal);
   conv_ = declare("conv1d.weight", {shape.conv_size(), shape.linear_conv_kernel_dim}, Init::kConv);
   dt_bias_ = declare("dt_bias", {heads}, Init::kOnes);
   a_log_ = declare("A_log", {heads}, Init::kMambaALog);
-  out_norm_ = declare_norm_weight(store, name + ".out_norm.weight", shape.linear_value_head_dim, shape.gamma);
+  out_norm_ = declare_norm_weight(context.store, name + ".out_norm.weight", shape.linear_value_head_dim, shape.gamma);
   out_proj_ = declare("out_proj.weight", {shape.hidden_size, shape.value_size()}, Init::kNormal);
 }
 

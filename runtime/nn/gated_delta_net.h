@@ -7,10 +7,9 @@
 #include <cstdint>
 #include <string>
 
-#include "runtime/nn/parameter.h"
+#include "runtime/nn/module_context.h"
 #include "runtime/nn/rms_norm.h"
 #include "runtime/nn/sequence.h"
-#include "runtime/recompute/policy.h"
 
 namespace rematch::nn {
 
@@ -33,7 +32,7 @@ struct GatedDeltaNetShape {
 
 class GatedDeltaNet {
  public:
-  GatedDeltaNet(const std::string& name, const GatedDeltaNetShape& shape, ParameterStore& store, recompute::Policy& policy);
+  GatedDeltaNet(const std::string& name, const GatedDeltaNetShape& shape, const ModuleContext& context);
   // x_TH: the residual stream, not normed -> [T, H], the residual not added
   at::Tensor forward(const at::Tensor& x_TH, SequenceShape sequence) const;
 

@@ -33,21 +33,20 @@ std::int64_t GqaShape::rotary_channels() const {
   return 0;
 }
 
-GroupedQueryAttention::GroupedQueryAttention(const std::string& name, const GqaShape& shape, ParameterStore& store,
-                                             recompute::Policy& policy)
+GroupedQueryAttention::GroupedQueryAttention(const std::string& name, const GqaShape& shape, const ModuleContext& context)
     : shape_(checked(shape)),
       core_attention_{.backend = shape.attention_backend,
                       .scale = 1.0 / std::sqrt(static_cast<double>(shape.kv_channels)),
                       .attention_dropout = shape.attention_dropout,
-                      .streams = &policy.random()},
-      norm_(declare_norm_weight(store, name + ".linear_qkv.layer_norm_weight", shape.hidden_size, shape.gamma)),
-      qkv_(store.declare({.name = name + ".linear_qkv.weight", .shape = {mixed_width(shape), shape.hidden_size}})),
-      projection_(store.declare(
+                      .streams = &context.policy.random()},
+      norm_(declare_norm_weight(context.store, name + ".linear_qkv.layer_norm_weight", shape.hidden_size, shape.gamma)),
+      qkv_(context.store.declare({.name = name + ".linear_qkv.weight", .shape = {mixed_width(shape), shape.hidden_size}})),
+      projection_(context.store.declare(
           {.name = name + ".linear_proj.weight", .shape = {shape.hidden_size, shape.num_attention_heads * shape.kv_channels}})),
-      core_attn_region_(policy.region("core_attn")) {
+      core_attn_region_(context.policy.region("core_attn")) {
   if (!shape.qk_layernorm) return;
-  q_norm_ = declare_norm_weight(store, name + ".q_layernorm.weight", shape.kv_channels, shape.gamma);
-  k_norm_ = declare_norm_weight(store, name + ".k_layernorm.weight", shape.kv_channels, shape.gamma);
+  q_norm_ = declare_norm_weight(context.store, name + ".q_layernorm.weight", shape.kv_channels, shape.gamma);
+  k_norm_ = declare_norm_weight(context.store, name + ".k_layernorm.weight", shape.kv_channels, shape.gamma);
 }
 
 // What only leads to q, k, v and the gate goes when this returns.

@@ -14,10 +14,9 @@
 #include <string>
 
 #include "runtime/nn/core_attention.h"
-#include "runtime/nn/parameter.h"
+#include "runtime/nn/module_context.h"
 #include "runtime/nn/rms_norm.h"
 #include "runtime/nn/sequence.h"
-#include "runtime/recompute/policy.h"
 
 namespace rematch::nn {
 
@@ -45,7 +44,7 @@ struct GqaShape {
 class GroupedQueryAttention {
  public:
   // Throws base::BadTrial for a shape that cannot be.
-  GroupedQueryAttention(const std::string& name, const GqaShape& shape, ParameterStore& store, recompute::Policy& policy);
+  GroupedQueryAttention(const std::string& name, const GqaShape& shape, const ModuleContext& context);
   // x_TH: the residual stream, not normed -> [T, H], without the residual
   at::Tensor forward(const at::Tensor& x_TH, SequenceShape sequence) const;
 

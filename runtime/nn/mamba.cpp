@@ -12,12 +12,12 @@
 
 namespace rematch::nn {
 
-Mamba2Mixer::Mamba2Mixer(const std::string& name, const Mamba2Shape& shape, ParameterStore& store, recompute::Policy&) : shape_(shape) {
+Mamba2Mixer::Mamba2Mixer(const std::string& name, const Mamba2Shape& shape, const ModuleContext& context) : shape_(shape) {
   if (shape.mamba_num_heads % shape.mamba_num_groups != 0)
     throw base::BadTrial("model.mamba_num_heads: wanted a multiple of mamba_num_groups (" + std::to_string(shape.mamba_num_groups) +
                          "), found " + std::to_string(shape.mamba_num_heads));
   const auto declare = [&](const char* unit, std::vector<std::int64_t> sizes, Init init, at::ScalarType dtype = at::kBFloat16) {
-    return store.declare({.name = name + "." + unit, .shape = std::move(sizes), .init = init, .dtype = dtype});
+    return context.store.declare({.name = name + "." + unit, .shape = std::move(sizes), .init = init, .dtype = dtype});
   };
   const auto heads = shape.mamba_num_heads;
   input_norm_ = declare("in_proj.layer_norm_weight", {shape.hidden_size}, Init::kOnes);

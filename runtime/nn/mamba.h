@@ -7,9 +7,8 @@
 #include <cstdint>
 #include <string>
 
-#include "runtime/nn/parameter.h"
+#include "runtime/nn/module_context.h"
 #include "runtime/nn/sequence.h"
-#include "runtime/recompute/policy.h"
 
 namespace rematch::nn {
 
@@ -32,7 +31,7 @@ struct Mamba2Shape {
 
 class Mamba2Mixer {
  public:
-  Mamba2Mixer(const std::string& name, const Mamba2Shape& shape, ParameterStore& store, recompute::Policy& policy);
+  Mamba2Mixer(const std::string& name, const Mamba2Shape& shape, const ModuleContext& context);
   // x_TH: the residual stream, not normed -> [T, H], the residual not added
   at::Tensor forward(const at::Tensor& x_TH, SequenceShape sequence) const;
 

@@ -11,19 +11,19 @@
 
 namespace rematch::nn {
 
-MultiLatentAttention::MultiLatentAttention(const std::string& name, const MlaShape& shape, ParameterStore& store, recompute::Policy& policy)
+MultiLatentAttention::MultiLatentAttention(const std::string& name, const MlaShape& shape, const ModuleContext& context)
     : shape_(shape),
       core_attention_{.backend = shape.attention_backend,
                       .scale = 1.0 / std::sqrt(static_cast<double>(shape.qk_head_dim + shape.qk_pos_emb_head_dim)),
                       .attention_dropout = shape.attention_dropout,
-                      .streams = &policy.random()},
-      up_proj_region_(policy.region("mla_up_proj")),
-      core_attn_region_(policy.region("core_attn")) {
+                      .streams = &context.policy.random()},
+      up_proj_region_(context.policy.region("mla_up_proj")),
+      core_attn_region_(context.policy.region("core_attn")) {
   const auto weight = [&](const char* unit, std::int64_t outputs, std::int64_t inputs) {
-    return store.declare({.name = name + "." + unit + ".weight", .shape = {outputs, inputs}});
+    return context.store.declare({.name = name + "." + unit + ".weight", .shape = {outputs, inputs}});
   };
   const auto norm = [&](const char* unit, std::int64_t width) {
-    return store.declare({.name = name + "." + unit + ".weight", .shape = {width}, .init = Init::kOnes});
+    return context.store.declare({.name = name + "." + unit + ".weight", .shape = {width}, .init = Init::kOnes});
   };
   const auto heads = shape.num_attention_heads;
   const auto query_width = heads * (shape.qk_head_dim + shape.qk_pos_emb_head_dim);

@@ -9,9 +9,8 @@
 #include <string>
 
 #include "runtime/nn/core_attention.h"
-#include "runtime/nn/parameter.h"
+#include "runtime/nn/module_context.h"
 #include "runtime/nn/sequence.h"
-#include "runtime/recompute/policy.h"
 
 namespace rematch::nn {
 
@@ -33,7 +32,7 @@ struct MlaShape {
 
 class MultiLatentAttention {
  public:
-  MultiLatentAttention(const std::string& name, const MlaShape& shape, ParameterStore& store, recompute::Policy& policy);
+  MultiLatentAttention(const std::string& name, const MlaShape& shape, const ModuleContext& context);
   // x_TH: the input norm's output -> [T, H]
   at::Tensor forward(const at::Tensor& x_TH, SequenceShape sequence) const;
 

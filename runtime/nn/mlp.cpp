@@ -6,21 +6,21 @@
 
 namespace rematch::nn {
 
-Mlp::Mlp(const std::string& name, const MlpShape& shape, ParameterStore& store)
+Mlp::Mlp(const std::string& name, const MlpShape& shape, const ModuleContext& context)
     : activation_(shape.activation),
-      fc1_(store.declare(
+      fc1_(context.store.declare(
           {.name = name + ".linear_fc1.weight", .shape = {fc1_width(shape.activation, shape.ffn_hidden_size), shape.hidden_size}})),
-      fc2_(store.declare({.name = name + ".linear_fc2.weight", .shape = {shape.hidden_size, shape.ffn_hidden_size}})) {}
+      fc2_(context.store.declare({.name = name + ".linear_fc2.weight", .shape = {shape.hidden_size, shape.ffn_hidden_size}})) {}
 
 at::Tensor Mlp::forward(const at::Tensor& x_TH) const {
   return linear_layer(activate(linear_layer(x_TH, fc1_->tensor), activation_), fc2_->tensor);
 }
 
-DenseMlp::DenseMlp(const std::string& name, const DenseMlpShape& shape, ParameterStore& store, recompute::Policy& policy)
+DenseMlp::DenseMlp(const std::string& name, const DenseMlpShape& shape, const ModuleContext& context)
     : shape_(shape),
-      norm_(declare_norm_weight(store, name + ".pre_mlp_layernorm.weight", shape.mlp.hidden_size, shape.gamma)),
-      mlp_(name + ".mlp", shape.mlp, store),
-      region_(policy.region("mlp")) {}
+      norm_(declare_norm_weight(context.store, name + ".pre_mlp_layernorm.weight", shape.mlp.hidden_size, shape.gamma)),
+      mlp_(name + ".mlp", shape.mlp, context),
+      region_(context.policy.region("mlp")) {}
 
 at::Tensor DenseMlp::forward(const at::Tensor& x_TH) const {
   const base::ModuleScope scope("mlp");

@@ -7,9 +7,8 @@
 #include <string>
 
 #include "runtime/nn/activation.h"
-#include "runtime/nn/parameter.h"
+#include "runtime/nn/module_context.h"
 #include "runtime/nn/rms_norm.h"
-#include "runtime/recompute/policy.h"
 
 namespace rematch::nn {
 
@@ -21,7 +20,7 @@ struct MlpShape {
 
 class Mlp {
  public:
-  Mlp(const std::string& name, const MlpShape& shape, ParameterStore& store);
+  Mlp(const std::string& name, const MlpShape& shape, const ModuleContext& context);
   at::Tensor forward(const at::Tensor& x_TH) const;
 
  private:
@@ -38,7 +37,7 @@ struct DenseMlpShape {
 
 class DenseMlp {
  public:
-  DenseMlp(const std::string& name, const DenseMlpShape& shape, ParameterStore& store, recompute::Policy& policy);
+  DenseMlp(const std::string& name, const DenseMlpShape& shape, const ModuleContext& context);
   // x_TH: the residual stream, not normed
   at::Tensor forward(const at::Tensor& x_TH) const;
 

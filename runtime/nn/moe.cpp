@@ -29,23 +29,22 @@ ExpertsShape local_experts(const MoeShape& shape, const mesh::Mesh& mesh) {
 
 }  // namespace
 
-MoeLayer::MoeLayer(const std::string& name, const MoeShape& shape, const mesh::Mesh& mesh, ParameterStore& store, recompute::Policy& policy,
-                   double loss_scale)
+MoeLayer::MoeLayer(const std::string& name, const MoeShape& shape, const ModuleContext& context, double loss_scale)
     : shape_(shape),
-      mesh_(mesh),
+      mesh_(context.mesh),
       loss_scale_(loss_scale),
       tracker_({.num_experts = shape.router.num_experts,
                 .load_balancing = shape.router.load_balancing,
                 .bias_update_rate = shape.bias_update_rate},
-               mesh.data(), mesh.device()),
-      router_weight_(store.declare({.name = name + ".router.weight", .shape = {shape.router.num_experts, shape.hidden_size}})),
-      experts_(name + ".experts", local_experts(shape, mesh), store, policy),
-      moe_region_(policy.region("moe")) {
+               context.mesh.group(protocol::Axis::kTensorDataContext), context.mesh.device()),
+      router_weight_(context.store.declare({.name = name + ".router.weight", .shape = {shape.router.num_experts, shape.hidden_size}})),
+      experts_(name + ".experts", local_experts(shape, context.mesh), context),
+      moe_region_(context.policy.region("moe")) {
   if (shape.shared_ffn_hidden_size == 0) return;
-  shared_experts_.emplace(name + ".shared_experts", MlpShape{shape.hidden_size, shape.shared_ffn_hidden_size, shape.activation}, store);
+  shared_experts_.emplace(name + ".shared_experts", MlpShape{shape.hidden_size, shape.shared_ffn_hidden_size, shape.activation}, context);
   if (shape.shared_expert_gate)
-    shared_gate_ = store.declare({.name = name + ".shared_experts.gate_weight", .shape = {1, shape.hidden_size}});
-  shared_region_.emplace(policy.region("shared_experts"));
+    shared_gate_ = context.store.declare({.name = name + ".shared_experts.gate_weight", .shape = {1, shape.hidden_size}});
+  shared_region_.emplace(context.policy.region("shared_experts"));
 }
 
 at::Tensor MoeLayer::forward(const at::Tensor& x_TH, SequenceShape sequence) {

@@ -8,13 +8,11 @@
 #include <optional>
 #include <string>
 
-#include "runtime/mesh/mesh.h"
 #include "runtime/nn/experts.h"
 #include "runtime/nn/mlp.h"
-#include "runtime/nn/parameter.h"
+#include "runtime/nn/module_context.h"
 #include "runtime/nn/router.h"
 #include "runtime/nn/sequence.h"
-#include "runtime/recompute/policy.h"
 
 namespace rematch::nn {
 
@@ -33,8 +31,7 @@ struct MoeShape {
 class MoeLayer {
  public:
   // `loss_scale`: 1 / micro-batches of a step.
-  MoeLayer(const std::string& name, const MoeShape& shape, const mesh::Mesh& mesh, ParameterStore& store, recompute::Policy& policy,
-           double loss_scale);
+  MoeLayer(const std::string& name, const MoeShape& shape, const ModuleContext& context, double loss_scale);
   // x_TH: the norm's output
   at::Tensor forward(const at::Tensor& x_TH, SequenceShape sequence);
 

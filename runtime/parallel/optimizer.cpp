@@ -40,8 +40,8 @@ void Optimizer::zero_grads() {
 }
 
 void Optimizer::sync_grads() {
-  // Experts see the tokens of all data-parallel ranks, so their sum too is divided by the data-parallel size.
-  for (auto& state : buffers_) state.buffer->sync_grads(static_cast<double>(mesh_.dims().data_parallel_size()));
+  // Experts see the tokens of all these ranks, so their sum too is divided by the number of them.
+  for (auto& state : buffers_) state.buffer->sync_grads(mesh_.data_context().size());
 }
 
 // Of this rank's pieces; fp64 scalar.

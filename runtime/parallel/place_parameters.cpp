@@ -23,7 +23,7 @@ std::vector<std::unique_ptr<ParamBuffer>> place_parameters(nn::ParameterStore& s
       const BufferOptions options{.grad_dtype = spec.grad_reduce_in_fp32 ? at::kFloat : dtype,
                                   .sharding = spec.use_distributed_optimizer ? Sharding::kSharded : Sharding::kWhole,
                                   .dummies = spec.gradient_accumulation_fusion ? &dummies : nullptr};
-      const auto& group = kind == nn::ParameterKind::kExpert ? mesh.expert_data() : mesh.data();
+      const auto& group = kind == nn::ParameterKind::kExpert ? mesh.expert_data() : mesh.data_context();
       buffers.push_back(std::make_unique<ParamBuffer>(parameters, group, mesh.device(), options));
     }
   return buffers;

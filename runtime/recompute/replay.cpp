@@ -6,6 +6,7 @@
 
 #include <utility>
 
+#include "runtime/base/pass.h"
 #include "runtime/base/scope.h"
 #include "runtime/recompute/region_times.h"
 
@@ -27,6 +28,7 @@ Tensors RegionUse::replay(const Tensors& inputs) const {
   const base::ModuleScope module(module_path_);
   const base::RegionScope region(region_path_);
   const base::RoleScope role(protocol::Role::kActivations);
+  const base::PassScope pass(protocol::Pass::kReplay);
   const random::RandomStateScope random(random_, *site_.streams);
   const at::AutoGradMode grad_on(true);
   ++*site_.replays;

@@ -20,9 +20,7 @@ BuiltModel::BuiltModel(const protocol::Trial& trial, const protocol::RecomputeSp
       policy_.random(),
       {.seed = trial.training.seed, .tensor_parallel_rank = mesh.tensor().rank(), .expert_parallel_rank = mesh.expert().rank()});
   model_ = models::family_named(trial.model.family)
-               .build(trial.model.fields, {.mesh = mesh,
-                                           .store = store_,
-                                           .policy = policy_,
+               .build(trial.model.fields, {.modules = {mesh, store_, policy_},
                                            .attention_backend = attention_backend(trial.backend.attention),
                                            .loss_scale = 1.0 / static_cast<double>(num_microbatches_)});
   buffers_ = parallel::place_parameters(store_, mesh, trial.optimizer, dummies_);

@@ -11,6 +11,7 @@
 #include "probes/device/charge.h"
 #include "runtime/base/errors.h"
 #include "runtime/base/log.h"
+#include "runtime/base/pass.h"
 #include "runtime/base/scope.h"
 #include "runtime/parallel/optimizer.h"
 #include "runtime/train/built_model.h"
@@ -33,7 +34,7 @@ class TrainingJob {
   at::Tensor forward(const Batch& batch);
   void update_parameters(std::int64_t step, protocol::StepRecord& record);
   void read_loss(protocol::StepRecord& record);
-  double mean_of_ranks(double value) const;  // over the data-parallel group; collective
+  double mean_of_ranks(double value) const;  // over the data- and context-parallel ranks; collective
   // Stages of the first step, entered and left again by each of its micro-batches; later steps have none of their own.
   void enter_once(std::int64_t step, Stage stage);
   void leave_once(std::int64_t step, Stage stage);
@@ -68,6 +69,7 @@ void TrainingJob::leave_once(std::int64_t step, Stage stage) {
 void TrainingJob::run_step(std::int64_t step) {
   recorder_.begin_step(step);
   protocol::StepRecord record;
+  mesh_.comm_log().take();  // what lies between steps is record keeping
   built_.policy().reset_replays();
   optimizer_.zero_grads();
   forward_and_backward(step, record);
@@ -78,6 +80,7 @@ void TrainingJob::run_step(std::int64_t step) {
   record.replays = built_.policy().replays();
   record.tokens_received = built_.model().tokens_received();
   for (const auto& [name, loss] : built_.model().take_aux_losses()) record.aux_losses[name] = mean_of_ranks(loss);
+  record.communication = mesh_.comm_log().take();
   recorder_.end_step(record);
   recorder_.write_step(record);
   if (record.is_nan)
@@ -92,12 +95,18 @@ void TrainingJob::forward_and_backward(std::int64_t step, protocol::StepRecord& 
     const auto batch = built_.batch(step, micro_batch);
     recorder_.enter_phase(Phase::kForward);
     enter_once(step, Stage::kFirstForward);
-    const auto loss = forward(batch);
+    const auto loss = [&] {
+      const base::PassScope pass(protocol::Pass::kForward);
+      return forward(batch);
+    }();
     record.forward_end_allocated_bytes = memory_.snapshot().allocated_bytes;
     leave_once(step, Stage::kFirstForward);
     recorder_.enter_phase(Phase::kBackward);
     enter_once(step, Stage::kFirstBackward);
-    torch::autograd::backward({loss}, {});
+    {
+      const base::PassScope pass(protocol::Pass::kBackward);
+      torch::autograd::backward({loss}, {});
+    }
     leave_once(step, Stage::kFirstBackward);
   }
 }
@@ -137,8 +146,8 @@ void TrainingJob::update_parameters(std::int64_t step, protocol::StepRecord& rec
 void TrainingJob::read_loss(protocol::StepRecord& record) {
   if (loss_sum_.is_meta()) return;
   const probes::ScratchScope scratch;
-  loss_sum_.div_(static_cast<double>(built_.num_microbatches() * mesh_.dims().data_parallel_size()));
-  mesh_.data().all_reduce_sum(loss_sum_);
+  loss_sum_.div_(static_cast<double>(built_.num_microbatches() * mesh_.data_context().size()));
+  mesh_.data_context().all_reduce_sum(loss_sum_);
   const auto loss = loss_sum_.item<float>();
   char bits[9];
   std::snprintf(bits, sizeof(bits), "%08x", std::bit_cast<std::uint32_t>(loss));
@@ -152,8 +161,8 @@ void TrainingJob::read_loss(protocol::StepRecord& record) {
 double TrainingJob::mean_of_ranks(double value) const {
   const probes::ScratchScope scratch;
   const auto sum = at::full({1}, value, at::TensorOptions(mesh_.device()).dtype(at::kDouble));
-  mesh_.data().all_reduce_sum(sum);
-  return sum.item<double>() / mesh_.data().size();
+  mesh_.data_context().all_reduce_sum(sum);
+  return sum.item<double>() / mesh_.data_context().size();
 }
 
 }  // namespace

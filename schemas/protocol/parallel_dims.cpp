@@ -1,5 +1,6 @@
 #include "schemas/protocol/parallel_dims.h"
 
+#include <algorithm>
 #include <limits>
 
 #include "schemas/protocol/document_error.h"
@@ -7,6 +8,8 @@
 namespace rematch::protocol {
 
 namespace {
+
+constexpr std::int64_t kLargest = std::numeric_limits<int>::max();
 
 struct Degree {
   const char* name;
@@ -28,60 +31,146 @@ std::string product_text(const std::vector<Degree>& degrees) {
   return text;
 }
 
-// Ranks that differ from `rank` along one axis only, ascending. Ranks are numbered like digits: an axis' stride is the product of the
-// sizes of the axes before it.
-std::vector<int> ranks_along(int rank, std::int64_t stride, std::int64_t size) {
-  const std::int64_t first = rank - rank / stride % size * stride;
-  std::vector<int> ranks;
-  for (std::int64_t i = 0; i < size; ++i) ranks.push_back(static_cast<int>(first + i * stride));
-  return ranks;
-}
-
-}  // namespace
-
-std::vector<std::string> parallel_problems(const ParallelSizes& sizes) {
-  const Degree world{"world_size", sizes.world_size};
-  const Degree tensor{"tensor_model_parallel_size", sizes.tensor_model_parallel_size};
-  const Degree pipeline{"pipeline_model_parallel_size", sizes.pipeline_model_parallel_size};
-  const Degree context{"context_parallel_size", sizes.context_parallel_size};
-  const Degree expert{"expert_model_parallel_size", sizes.expert_model_parallel_size};
+std::vector<std::string> range_problems(const std::vector<Degree>& degrees, std::int64_t least) {
   std::vector<std::string> problems;
-  for (const Degree& degree : {world, tensor, pipeline, context, expert}) {
-    if (degree.size >= 1 && degree.size <= std::numeric_limits<int>::max()) continue;
-    problems.push_back(std::string(degree.name) + ": wanted 1 to " + std::to_string(std::numeric_limits<int>::max()) + ", found " +
+  for (const Degree& degree : degrees) {
+    if (degree.size >= least && degree.size <= kLargest) continue;
+    problems.push_back(std::string(degree.name) + ": wanted " + std::to_string(least) + " to " + std::to_string(kLargest) + ", found " +
                        std::to_string(degree.size));
-  }
-  if (!problems.empty()) return problems;
-  for (const std::vector<Degree>& degrees : {std::vector{tensor, pipeline, context}, std::vector{pipeline, expert}}) {
-    if (divides_all(sizes.world_size, degrees)) continue;
-    problems.push_back("world_size: wanted a multiple of " + product_text(degrees) + ", found " + std::to_string(sizes.world_size));
   }
   return problems;
 }
 
-ParallelDims::ParallelDims(const ParallelSizes& sizes) : sizes_(sizes) {
+// What goes with which axis.
+std::vector<std::string> option_problems(const ParallelSpec& spec) {
+  std::vector<std::string> problems;
+  const auto refuse = [&](bool broken, const std::string& message) {
+    if (broken) problems.push_back(message);
+  };
+  refuse(spec.sequence_parallel && spec.tensor_model_parallel_size == 1,
+         "sequence_parallel: wanted tensor_model_parallel_size > 1, found 1; write false");
+  refuse(spec.cp_comm_type != "p2p" && spec.cp_comm_type != "all_gather",
+         "cp_comm_type: wanted p2p or all_gather, found '" + spec.cp_comm_type + "'");
+  if (spec.pipeline_model_parallel_size > 1) return problems;
+  refuse(spec.virtual_pipeline_model_parallel_size.value_or(1) > 1,
+         "virtual_pipeline_model_parallel_size: wanted pipeline_model_parallel_size > 1, found 1; write null");
+  refuse(spec.num_layers_in_first_pipeline_stage || spec.num_layers_in_last_pipeline_stage ||
+             spec.account_for_embedding_in_pipeline_split || spec.account_for_loss_in_pipeline_split,
+         "num_layers_in_first_pipeline_stage, num_layers_in_last_pipeline_stage, account_for_embedding_in_pipeline_split and "
+         "account_for_loss_in_pipeline_split: wanted pipeline_model_parallel_size > 1, found 1; leave them out");
+  return problems;
+}
+
+// One digit of a rank's number: the product of the sizes of the digits before it, and its own size.
+struct Digit {
+  std::int64_t stride;
+  std::int64_t size;
+};
+
+// Ranks that differ from `rank` in these digits only; the first digit runs fastest.
+std::vector<int> ranks_along(int rank, const std::vector<Digit>& digits) {
+  std::int64_t first = rank;
+  for (const Digit& digit : digits) first -= rank / digit.stride % digit.size * digit.stride;
+  std::vector<std::int64_t> ranks = {first};
+  for (const Digit& digit : digits) {
+    const auto count = ranks.size();
+    for (std::int64_t i = 1; i < digit.size; ++i)
+      for (std::size_t j = 0; j < count; ++j) ranks.push_back(ranks[j] + i * digit.stride);
+  }
+  return {ranks.begin(), ranks.end()};
+}
+
+std::vector<Digit> digits_of(Axis axis, const ParallelDims& dims) {
+  const auto& spec = dims.spec();
+  const Digit tensor{1, spec.tensor_model_parallel_size};
+  const Digit context{tensor.size, spec.context_parallel_size};
+  const Digit data{context.stride * context.size, dims.data_parallel_size()};
+  const Digit pipeline{data.stride * data.size, spec.pipeline_model_parallel_size};
+  const Digit expert_tensor{1, spec.expert_tensor_parallel_size};
+  const Digit expert{expert_tensor.size, spec.expert_model_parallel_size};
+  const Digit expert_data{expert.stride * expert.size, dims.expert_data_parallel_size()};
+  switch (axis) {
+    case Axis::kTensor: return {tensor};
+    case Axis::kContext: return {context};
+    case Axis::kData: return {data};
+    case Axis::kPipeline: return {pipeline};
+    case Axis::kDataContext: return {context, data};
+    case Axis::kTensorContext: return {tensor, context};
+    case Axis::kTensorDataContext: return {tensor, context, data};
+    case Axis::kExpert: return {expert};
+    case Axis::kExpertTensor: return {expert_tensor};
+    case Axis::kExpertData: return {expert_data};
+    case Axis::kWorld: return {tensor, context, data, pipeline};
+  }
+  return {};
+}
+
+}  // namespace
+
+std::vector<std::string> parallel_problems(const ParallelSpec& spec) {
+  const Degree world{"world_size", spec.world_size};
+  const Degree tensor{"tensor_model_parallel_size", spec.tensor_model_parallel_size};
+  const Degree pipeline{"pipeline_model_parallel_size", spec.pipeline_model_parallel_size};
+  const Degree context{"context_parallel_size", spec.context_parallel_size};
+  const Degree expert{"expert_model_parallel_size", spec.expert_model_parallel_size};
+  const Degree expert_tensor{"expert_tensor_parallel_size", spec.expert_tensor_parallel_size};
+  auto problems = range_problems({world, tensor, pipeline, context, expert, expert_tensor}, 1);
+  const auto also = [&](const std::vector<std::string>& more) { problems.insert(problems.end(), more.begin(), more.end()); };
+  also(range_problems({{"virtual_pipeline_model_parallel_size", spec.virtual_pipeline_model_parallel_size.value_or(1)}}, 1));
+  also(range_problems({{"num_layers_in_first_pipeline_stage", spec.num_layers_in_first_pipeline_stage.value_or(1)},
+                       {"num_layers_in_last_pipeline_stage", spec.num_layers_in_last_pipeline_stage.value_or(1)}},
+                      1));
+  if (!problems.empty()) return problems;
+  for (const std::vector<Degree>& degrees : {std::vector{tensor, pipeline, context}, std::vector{expert_tensor, expert, pipeline}}) {
+    if (divides_all(spec.world_size, degrees)) continue;
+    problems.push_back("world_size: wanted a multiple of " + product_text(degrees) + ", found " + std::to_string(spec.world_size));
+  }
+  also(option_problems(spec));
+  return problems;
+}
+
+const char* axis_name(Axis axis) {
+  switch (axis) {
+    case Axis::kTensor: return "tp";
+    case Axis::kContext: return "cp";
+    case Axis::kData: return "dp";
+    case Axis::kPipeline: return "pp";
+    case Axis::kDataContext: return "dp_cp";
+    case Axis::kTensorContext: return "tp_cp";
+    case Axis::kTensorDataContext: return "tp_dp_cp";
+    case Axis::kExpert: return "ep";
+    case Axis::kExpertTensor: return "expt_tp";
+    case Axis::kExpertData: return "expt_dp";
+    case Axis::kWorld: return "world";
+  }
+  return "";
+}
+
+std::vector<Axis> all_axes() {
+  return {Axis::kTensor,        Axis::kContext,           Axis::kData,   Axis::kPipeline,     Axis::kDataContext,
+          Axis::kTensorContext, Axis::kTensorDataContext, Axis::kExpert, Axis::kExpertTensor, Axis::kExpertData,
+          Axis::kWorld};
+}
+
+ParallelDims::ParallelDims(const ParallelSpec& spec) : spec_(spec) {
   std::string problems;
-  for (const std::string& problem : parallel_problems(sizes)) problems += (problems.empty() ? "" : "; ") + problem;
+  for (const std::string& problem : parallel_problems(spec)) problems += (problems.empty() ? "" : "; ") + problem;
   if (!problems.empty()) throw DocumentError("parallel: " + problems);
 }
 
 std::int64_t ParallelDims::data_parallel_size() const {
-  return sizes_.world_size / (sizes_.tensor_model_parallel_size * sizes_.pipeline_model_parallel_size * sizes_.context_parallel_size);
+  return spec_.world_size / (spec_.tensor_model_parallel_size * spec_.pipeline_model_parallel_size * spec_.context_parallel_size);
 }
 
 std::int64_t ParallelDims::expert_data_parallel_size() const {
-  return sizes_.world_size / (sizes_.pipeline_model_parallel_size * sizes_.expert_model_parallel_size);
+  return spec_.world_size / (spec_.pipeline_model_parallel_size * spec_.expert_model_parallel_size * spec_.expert_tensor_parallel_size);
 }
 
-// Megatron's order tp-cp-ep-dp-pp, innermost first: dense layers see tp, cp, dp, pp; expert layers (no tensor split) see ep, dp, pp.
-std::vector<int> ParallelDims::data_parallel_ranks(int rank) const {
-  return ranks_along(rank, sizes_.tensor_model_parallel_size * sizes_.context_parallel_size, data_parallel_size());
-}
+std::vector<int> ParallelDims::group_ranks(Axis axis, int rank) const { return ranks_along(rank, digits_of(axis, *this)); }
 
-std::vector<int> ParallelDims::expert_parallel_ranks(int rank) const { return ranks_along(rank, 1, sizes_.expert_model_parallel_size); }
-
-std::vector<int> ParallelDims::expert_data_parallel_ranks(int rank) const {
-  return ranks_along(rank, sizes_.expert_model_parallel_size, expert_data_parallel_size());
+int ParallelDims::position(Axis axis, int rank) const {
+  const auto ranks = group_ranks(axis, rank);
+  return static_cast<int>(std::find(ranks.begin(), ranks.end(), rank) - ranks.begin());
 }
 
 }  // namespace rematch::protocol

@@ -31,6 +31,8 @@ void read_value(const Place& place, Phase& phase) { phase = read_named(place, kA
 void read_value(const Place& place, FailureKind& kind) { kind = read_named(place, kAllFailureKinds); }
 void read_value(const Place& place, Provenance& provenance) { provenance = read_named(place, kAllProvenances); }
 void read_value(const Place& place, Role& role) { role = read_named(place, kAllRoles); }
+void read_value(const Place& place, Pass& pass) { pass = read_named(place, kAllPasses); }
+void read_value(const Place& place, CommOperation& operation) { operation = read_named(place, kAllCommOperations); }
 void read_value(const Place& place, StageEvent& event) { event = read_named(place, kAllStageEvents); }
 
 void read_value(const Place& place, TrainExit& exit_code) {
@@ -74,6 +76,25 @@ void visit_fields(Visitor& field, Part& part) {
   field("role", part.role);
   field("region", part.region);
   field("bytes", part.bytes, at_least(1));
+}
+
+template <typename Visitor, Is<CommCount> Count>
+void visit_fields(Visitor& field, Count& count) {
+  field("axis", count.axis, not_empty());
+  field("pass", count.pass);
+  field("operation", count.operation);
+  field("num_calls", count.num_calls, at_least(1));
+  field("bytes", count.bytes, at_least(0));
+  field("duration_ns", count.duration_ns, at_least(0));
+}
+
+template <typename Visitor, Is<PipelineSlot> Slot>
+void visit_fields(Visitor& field, Slot& slot) {
+  field("phase", slot.phase);
+  field("micro_batch", slot.micro_batch, at_least(0));
+  field("model_chunk", slot.model_chunk, at_least(0));
+  field("duration_ns", slot.duration_ns, at_least(0));
+  field("peak_allocated_bytes", slot.peak_allocated_bytes, at_least(0));
 }
 
 template <typename Visitor, Is<HelloRecord> Hello>
@@ -137,6 +158,8 @@ void visit_fields(Visitor& field, Step& step) {
   field("tokens_received", step.tokens_received);
   field("peak_attribution", step.peak_attribution);
   field("aux_losses", step.aux_losses);
+  field("communication", step.communication);
+  field("slots", step.slots);
 }
 
 template <typename Visitor, Is<OomRecord> Oom>
@@ -168,6 +191,7 @@ void visit_fields(Visitor& field, Error& error) {
   field("unix_ns", error.unix_ns, at_least(0));
   field("mono_ns", error.mono_ns, at_least(0));
   field("message", error.message);
+  field("failed_rank", error.failed_rank, at_least(0));
 }
 
 template <typename Visitor, Is<ByeRecord> Bye>

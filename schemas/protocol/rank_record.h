@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "schemas/protocol/attribution.h"
+#include "schemas/protocol/communication.h"
 #include "schemas/protocol/outcome.h"
 #include "schemas/protocol/trial.h"
 
@@ -64,6 +65,15 @@ struct StageRecord {
   std::int64_t mono_ns = 0;
 };
 
+// One forward or backward of a micro-batch through one model chunk of a pipeline rank, in the order of the schedule.
+struct PipelineSlot {
+  Phase phase = Phase::kForward;  // kForward or kBackward
+  std::int64_t micro_batch = 0;   // 0-based, of the step
+  std::int64_t model_chunk = 0;   // 0-based, of this rank
+  std::int64_t duration_ns = 0;
+  std::int64_t peak_allocated_bytes = 0;
+};
+
 struct StepRecord {
   std::int64_t step = 0;  // 0-based
   std::int64_t start_mono_ns = 0;
@@ -86,6 +96,8 @@ struct StepRecord {
   // Live bytes at the step's largest allocated peak, which they add up to; null where the device cannot tell.
   std::optional<Attribution> peak_attribution;
   std::map<std::string, std::optional<double>> aux_losses;  // by name; null when not finite
+  std::vector<CommCount> communication;                     // sorted by axis, pass, operation; none without calls
+  std::vector<PipelineSlot> slots;                          // empty without pipeline parallelism
 };
 
 struct OomRecord {
@@ -115,6 +127,7 @@ struct ErrorRecord {
   std::int64_t unix_ns = 0;
   std::int64_t mono_ns = 0;
   std::string message;
+  std::optional<std::int64_t> failed_rank;  // of a victim: the rank that failed or did not come, where this one knows it
 };
 
 struct ByeRecord {

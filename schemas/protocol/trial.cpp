@@ -46,13 +46,21 @@ void visit_fields(Visitor& field, Spec& optimizer) {
   field("clip_grad", optimizer.clip_grad, at_least(0));
 }
 
-template <typename Visitor, Is<ParallelSizes> Spec>
+template <typename Visitor, Is<ParallelSpec> Spec>
 void visit_fields(Visitor& field, Spec& sizes) {
   field("world_size", sizes.world_size);
   field("tensor_model_parallel_size", sizes.tensor_model_parallel_size);
   field("pipeline_model_parallel_size", sizes.pipeline_model_parallel_size);
   field("context_parallel_size", sizes.context_parallel_size);
   field("expert_model_parallel_size", sizes.expert_model_parallel_size);
+  field("expert_tensor_parallel_size", sizes.expert_tensor_parallel_size);
+  field("virtual_pipeline_model_parallel_size", sizes.virtual_pipeline_model_parallel_size);
+  field("sequence_parallel", sizes.sequence_parallel);
+  field("cp_comm_type", sizes.cp_comm_type);
+  field("num_layers_in_first_pipeline_stage", sizes.num_layers_in_first_pipeline_stage);
+  field("num_layers_in_last_pipeline_stage", sizes.num_layers_in_last_pipeline_stage);
+  field("account_for_embedding_in_pipeline_split", sizes.account_for_embedding_in_pipeline_split);
+  field("account_for_loss_in_pipeline_split", sizes.account_for_loss_in_pipeline_split);
 }
 
 template <typename Visitor, Is<BackendSpec> Spec>
@@ -102,6 +110,7 @@ void visit_fields(Visitor& field, Spec& trial) {
   field("slot", trial.slot, at_least(0));
   field("trainer_build_id", trial.trainer_build_id);
   field("timeout_ms", trial.timeout_ms, at_least(1));
+  field("collective_timeout_ms", trial.collective_timeout_ms, at_least(1));
   field("recompute", trial.recompute);
 }
 

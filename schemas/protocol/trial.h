@@ -88,11 +88,12 @@ struct Trial {
   std::int64_t slot = 0;         // 0-based position within the block
   std::string trainer_build_id;  // what the controller expects; another build refuses the trial
   std::int64_t omp_num_threads = 1;
-  std::int64_t timeout_ms = 0;  // deadline of one attempt
+  std::int64_t timeout_ms = 0;             // deadline of one attempt
+  std::int64_t collective_timeout_ms = 0;  // of one collective: less than timeout_ms, so that a rank that does not come can be named
   ModelSpec model;
   TrainingSpec training;
   OptimizerSpec optimizer;
-  ParallelSizes parallel;
+  ParallelSpec parallel;
   BackendSpec backend;
   FeatureSpec features;
   RecomputeSpec recompute;

@@ -88,7 +88,7 @@ struct Net {
   SequenceShape sequence{150, 2};  // two chunks and a short one
   ParameterStore store;
   recompute::Policy policy;
-  GatedDeltaNet mixer{"self_attention", kShape, store, policy};
+  GatedDeltaNet mixer{"self_attention", kShape, {alone_mesh(), store, policy}};
 };
 
 std::int64_t held_bytes(Net& net, const Tensors& values, at::Device device) {

@@ -80,7 +80,7 @@ TEST_P(EveryForm, EqualsThePlainOne) {
   at::manual_seed(7);
   recompute::Policy policy(selective({}), at::kCPU);
   ParameterStore store;
-  const GroupedQueryAttention attention("attention", shape, store, policy);
+  const GroupedQueryAttention attention("attention", shape, {alone_mesh(), store, policy});
   const auto ours = [&](const Tensors& in) {
     for (std::size_t i = 0; i < store.all().size(); ++i) store.all()[i].tensor = in[i + 1];
     return Tensors{attention.forward(in[0], kSequence)};
@@ -104,7 +104,7 @@ TEST(GroupedQueryAttention, StartsWithNormsThatScaleByOne) {
                                             shape.qk_layernorm = true;
                                             shape.gamma = gamma;
                                           }),
-                                          store, policy);
+                                          {alone_mesh(), store, policy});
     for (const auto& parameter : store.all()) {
       const bool is_norm = parameter.declaration.shape.size() == 1;
       EXPECT_EQ(parameter.declaration.init, is_norm ? init : Init::kNormal) << parameter.declaration.name;
@@ -115,7 +115,7 @@ TEST(GroupedQueryAttention, StartsWithNormsThatScaleByOne) {
 TEST(GroupedQueryAttention, RefusesAShapeThatCannotBe) {
   recompute::Policy policy(selective({}), at::kCPU);
   ParameterStore store;
-  const auto make = [&](const GqaShape& shape) { GroupedQueryAttention("attention", shape, store, policy); };
+  const auto make = [&](const GqaShape& shape) { GroupedQueryAttention("attention", shape, {alone_mesh(), store, policy}); };
   EXPECT_THROW(make(changed([](GqaShape& shape) { shape.num_query_groups = 4; })), base::BadTrial);
   EXPECT_THROW(make(changed([](GqaShape& shape) { shape.rotary_percent = 0.2; })), base::BadTrial);  // 3 channels
 }
@@ -132,7 +132,7 @@ Outcome run(const Shape& shape, const std::vector<std::string>& labels, at::Devi
   recompute::Policy policy(selective(labels), device);
   random::seed_streams(policy.random(), {.seed = 5});
   ParameterStore store;
-  const Module module("attention", shape, store, policy);
+  const Module module("attention", shape, {alone_mesh(), store, policy});
   for (auto& parameter : store.all()) {
     parameter.tensor = at::empty(parameter.declaration.shape, at::TensorOptions(device).dtype(at::kBFloat16));
     initialise(parameter, 3, 0.2);

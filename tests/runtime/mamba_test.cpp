@@ -72,7 +72,7 @@ class Mamba : public testing::Test {
   SequenceShape sequence_{21, 2};  // two chunks and a short one
   ParameterStore store_;
   recompute::Policy policy_{{}, at::kCPU};
-  Mamba2Mixer mixer_{"mixer", kShape, store_, policy_};
+  Mamba2Mixer mixer_{"mixer", kShape, {alone_mesh(), store_, policy_}};
 };
 
 TEST_F(Mamba, ConvolutionOfSeveralSequencesLooksBackWithinEach) {

@@ -31,7 +31,8 @@ def resolved_fields(preset, overrides):
 
 
 def trial_document(modules, *, preset="moonlight_16b", attention="fused", recompute=None, fields=None, world_size=2, expert_parallel=2,
-                   training=None, optimizer=None, memory_limit_bytes=None, device="cpu", measure=None, granularity="selective"):
+                   training=None, optimizer=None, memory_limit_bytes=None, device="cpu", measure=None, granularity="selective",
+                   parallel=None, features=None):
     description = describe()
     preset = next(known for known in description["presets"] if known["name"] == preset)
     overrides = {**(TINY if preset["name"] == "moonlight_16b" else {}), **(fields or {})}
@@ -39,7 +40,7 @@ def trial_document(modules, *, preset="moonlight_16b", attention="fused", recomp
     return {
         "schema": "rematch/trial/1", "trial_id": "0" * 15 + "1", "group_id": "0" * 16, "study": "tests", "arm": "+".join(modules or []) or "[]",
         "is_control": modules == [], "block": 0, "slot": 0, "trainer_build_id": description["build_id"], "omp_num_threads": 1,
-        "timeout_ms": LIMIT_S * 1000,
+        "timeout_ms": LIMIT_S * 1000, "collective_timeout_ms": LIMIT_S * 500,
         "model": {"family": preset["family"], "preset": preset["name"], "overridden": sorted(overrides), "fields": resolved_fields(preset, overrides)},
         "training": {**document_training, **(training or {})},
         "optimizer": {"use_distributed_optimizer": True, "grad_reduce_in_fp32": False, "use_precision_aware_optimizer": False,
@@ -47,9 +48,14 @@ def trial_document(modules, *, preset="moonlight_16b", attention="fused", recomp
                       "gradient_accumulation_fusion": False, "lr": 1e-3,
                       "adam_beta1": 0.9, "adam_beta2": 0.95, "adam_eps": 1e-8, "weight_decay": 0.1, "clip_grad": 1.0, **(optimizer or {})},
         "parallel": {"world_size": world_size, "tensor_model_parallel_size": 1, "pipeline_model_parallel_size": 1,
-                     "context_parallel_size": 1, "expert_model_parallel_size": expert_parallel},
+                     "context_parallel_size": 1, "expert_model_parallel_size": expert_parallel,
+                     "expert_tensor_parallel_size": 1, "virtual_pipeline_model_parallel_size": None, "sequence_parallel": False, "cp_comm_type": "p2p",
+                     "num_layers_in_first_pipeline_stage": None, "num_layers_in_last_pipeline_stage": None,
+                     "account_for_embedding_in_pipeline_split": False, "account_for_loss_in_pipeline_split": False,
+                     **(parallel or {})},
         "backend": {"device": device, "attention": attention, "memory_limit_bytes": memory_limit_bytes},
-        "features": {"fp8": None, "cuda_graph_impl": "none", "moe_shared_expert_overlap": False, "cpu_offloading": False},
+        "features": {"fp8": None, "cuda_graph_impl": "none", "moe_shared_expert_overlap": False, "cpu_offloading": False,
+                     **(features or {})},
         "recompute": {"recompute_granularity": granularity, "recompute_modules": modules, "recompute_method": None,
                       "recompute_num_layers": None, "distribute_saved_activations": False, "core_revision": "24bad8e6", **(recompute or {})},
         "measure": measure or {"steady_steps": 1, "warmup_steps": 1},

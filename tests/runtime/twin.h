@@ -5,15 +5,24 @@
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
 #include <torch/csrc/autograd/autograd.h>
+#include <torch/csrc/distributed/c10d/Store.hpp>
 
 #include <functional>
 #include <string>
 #include <vector>
 
+#include "runtime/mesh/mesh.h"
+
 namespace rematch::nn {
 
 using Tensors = std::vector<at::Tensor>;
 using Operation = std::function<Tensors(const Tensors&)>;
+
+// The mesh of one rank by itself.
+inline const mesh::Mesh& alone_mesh() {
+  static const mesh::Mesh mesh({}, {.backend = "single"}, {});
+  return mesh;
+}
 
 // bf16: results are rounded once or twice, relative 2^-8 each. fp64: sums of some hundred terms, in another order.
 inline constexpr double kBf16Tolerance = 1.0 / 64, kFp64Tolerance = 1e-9;

@@ -16,6 +16,7 @@ inline protocol::Trial make_trial(std::int64_t world_size = 2) {
   trial.is_control = true;
   trial.trainer_build_id = "fake-trainer-1";
   trial.timeout_ms = 20'000;
+  trial.collective_timeout_ms = 10'000;
   trial.model.family = "none";
   trial.training = {64, 1, 2 * world_size, 8, 1234, true};
   trial.optimizer.lr = 1e-3;

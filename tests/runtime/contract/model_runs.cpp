@@ -74,7 +74,7 @@ std::int64_t num_parameters(const std::string& preset, const protocol::FieldMap&
   const auto mesh = one_rank(at::kMeta);
   nn::ParameterStore store;
   const auto& family = models::family_named(preset_named(preset).family);
-  const auto model = family.build(resolved_fields(preset, overrides), {.mesh = mesh, .store = store, .policy = policy});
+  const auto model = family.build(resolved_fields(preset, overrides), {.modules = {mesh, store, policy}});
   std::int64_t count = 0;
   for (const auto& parameter : store.all()) count += parameter.num_elements();
   return count;
@@ -96,9 +96,7 @@ TrainedModel::Built::Built(const ModelCase& model_case, const protocol::Recomput
     : asked(model_case), policy(recompute::resolve(recompute), at::kCPU), mesh(one_rank(at::kCPU)) {
   random::seed_streams(policy.random(), {.seed = kSeed});
   const auto& family = models::family_named(preset_named(asked.preset).family);
-  model = family.build(resolved_fields(asked.preset, asked.overrides), {.mesh = mesh,
-                                                                        .store = store,
-                                                                        .policy = policy,
+  model = family.build(resolved_fields(asked.preset, asked.overrides), {.modules = {mesh, store, policy},
                                                                         .attention_backend = asked.backend,
                                                                         .loss_scale = 1.0 / static_cast<double>(asked.num_microbatches)});
   place(store, model->init_method_std());

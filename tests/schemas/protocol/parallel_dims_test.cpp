@@ -30,7 +30,9 @@ TEST(ParallelProblems, StatesTheRuleAndTheNumbers) {
   EXPECT_EQ(problems[0],
             "world_size: wanted a multiple of tensor_model_parallel_size 4 * pipeline_model_parallel_size 1 * context_parallel_size 1, "
             "found 6");
-  EXPECT_EQ(problems[1], "world_size: wanted a multiple of pipeline_model_parallel_size 1 * expert_model_parallel_size 5, found 6");
+  EXPECT_EQ(problems[1],
+            "world_size: wanted a multiple of expert_tensor_parallel_size 1 * expert_model_parallel_size 5 * pipeline_model_parallel_size "
+            "1, found 6");
 }
 
 TEST(ParallelProblems, DoesNotOverflow) {
@@ -46,30 +48,31 @@ TEST(ParallelDims, PutsConsecutiveRanksInAnExpertGroup) {
   const ParallelDims dims({8, 1, 1, 1, 4});
   EXPECT_EQ(dims.data_parallel_size(), 8);
   EXPECT_EQ(dims.expert_data_parallel_size(), 2);
-  EXPECT_EQ(dims.expert_parallel_ranks(1), (Ranks{0, 1, 2, 3}));
-  EXPECT_EQ(dims.expert_parallel_ranks(6), (Ranks{4, 5, 6, 7}));
-  EXPECT_EQ(dims.expert_data_parallel_ranks(6), (Ranks{2, 6}));
-  EXPECT_EQ(dims.data_parallel_ranks(5), (Ranks{0, 1, 2, 3, 4, 5, 6, 7}));
+  EXPECT_EQ(dims.group_ranks(Axis::kExpert, 1), (Ranks{0, 1, 2, 3}));
+  EXPECT_EQ(dims.group_ranks(Axis::kExpert, 6), (Ranks{4, 5, 6, 7}));
+  EXPECT_EQ(dims.group_ranks(Axis::kExpertData, 6), (Ranks{2, 6}));
+  EXPECT_EQ(dims.group_ranks(Axis::kData, 5), (Ranks{0, 1, 2, 3, 4, 5, 6, 7}));
 }
 
 TEST(ParallelDims, StridesDataGroupsByTensorAndContextAndStaysInAPipelineStage) {
   const ParallelDims dims({16, 2, 2, 2, 4});
   EXPECT_EQ(dims.data_parallel_size(), 2);
-  EXPECT_EQ(dims.data_parallel_ranks(0), (Ranks{0, 4}));
-  EXPECT_EQ(dims.data_parallel_ranks(15), (Ranks{11, 15}));
-  EXPECT_EQ(dims.expert_parallel_ranks(9), (Ranks{8, 9, 10, 11}));
-  EXPECT_EQ(dims.expert_data_parallel_ranks(9), (Ranks{9, 13}));
+  EXPECT_EQ(dims.group_ranks(Axis::kData, 0), (Ranks{0, 4}));
+  EXPECT_EQ(dims.group_ranks(Axis::kData, 15), (Ranks{11, 15}));
+  EXPECT_EQ(dims.group_ranks(Axis::kExpert, 9), (Ranks{8, 9, 10, 11}));
+  EXPECT_EQ(dims.group_ranks(Axis::kExpertData, 9), (Ranks{9, 13}));
 }
 
 TEST(ParallelDims, PutsEachRankInExactlyOneGroupOfEachKind) {
   const ParallelDims dims({24, 2, 3, 2, 4});
   for (int rank = 0; rank < 24; ++rank) {
-    for (const Ranks& group : {dims.data_parallel_ranks(rank), dims.expert_parallel_ranks(rank), dims.expert_data_parallel_ranks(rank)}) {
+    for (const Ranks& group :
+         {dims.group_ranks(Axis::kData, rank), dims.group_ranks(Axis::kExpert, rank), dims.group_ranks(Axis::kExpertData, rank)}) {
       EXPECT_EQ(std::count(group.begin(), group.end(), rank), 1);
       EXPECT_TRUE(std::is_sorted(group.begin(), group.end()));
     }
-    for (const int other : dims.expert_data_parallel_ranks(rank))
-      EXPECT_EQ(dims.expert_data_parallel_ranks(other), dims.expert_data_parallel_ranks(rank));
+    for (const int other : dims.group_ranks(Axis::kExpertData, rank))
+      EXPECT_EQ(dims.group_ranks(Axis::kExpertData, other), dims.group_ranks(Axis::kExpertData, rank));
   }
 }
 

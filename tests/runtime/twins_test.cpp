@@ -80,7 +80,8 @@ TEST_F(Twins, ActivationsWeightedByARowsProbability) {
 TEST_F(Twins, MlpOfEitherActivationWithItsOwnWidthOfFc1) {
   for (const auto activation : {Activation::kSwiglu, Activation::kSquaredRelu}) {
     ParameterStore store;
-    const Mlp mlp("mlp", {.hidden_size = 8, .ffn_hidden_size = 12, .activation = activation}, store);
+    recompute::Policy policy({}, at::kCPU);
+    const Mlp mlp("mlp", {.hidden_size = 8, .ffn_hidden_size = 12, .activation = activation}, {alone_mesh(), store, policy});
     const auto width = activation == Activation::kSwiglu ? 24 : 12;
     EXPECT_EQ(store.all()[0].declaration.shape, (std::vector<std::int64_t>{width, 8}));
     const auto ours = [&](const Tensors& in) {

@@ -87,19 +87,36 @@ def free_port():
         return listener.getsockname()[1]
 
 
-def run_ranks(arguments, world_size, stderr=subprocess.STDOUT):
-    """One trainer a rank, all at the same time: their exit codes, and what each wrote."""
-    common = {**os.environ, "WORLD_SIZE": str(world_size), "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(free_port()), "OMP_NUM_THREADS": "1"}
-    processes = [subprocess.Popen([str(TRAINER), *arguments], env={**common, "RANK": str(rank), "LOCAL_RANK": str(rank)}, stdout=subprocess.PIPE,
-                                  stderr=stderr, text=True) for rank in range(world_size)]
-    outputs = []
+def rank_environment(rank, world_size, master_port, **more):
+    """What torchrun sets for a rank, all ranks on this host."""
+    return {"RANK": str(rank), "LOCAL_RANK": str(rank), "WORLD_SIZE": str(world_size), "MASTER_ADDR": "127.0.0.1",
+            "MASTER_PORT": str(master_port), "OMP_NUM_THREADS": "1", **more}
+
+
+def start_rank(arguments, environment, prefix=(), stderr=subprocess.STDOUT):
+    return subprocess.Popen([*prefix, str(TRAINER), *arguments], env={**os.environ, **environment}, stdout=subprocess.PIPE, stderr=stderr, text=True)
+
+
+def outputs_of(processes, limit_s=LIMIT_S):
+    """What each wrote; none is alive afterwards."""
     try:
-        for process in processes:
-            outputs.append(process.communicate(timeout=LIMIT_S)[0])
+        return [process.communicate(timeout=limit_s)[0] for process in processes]
     finally:
         for process in processes:
             process.kill()
+
+
+def run_ranks(arguments, world_size, stderr=subprocess.STDOUT):
+    """One trainer a rank, all at the same time: their exit codes, and what each wrote."""
+    port = free_port()
+    processes = [start_rank(arguments, rank_environment(rank, world_size, port), stderr=stderr) for rank in range(world_size)]
+    outputs = outputs_of(processes)
     return [process.returncode for process in processes], outputs
+
+
+def read_lines(path):
+    """The whole lines of a rank's file; a torn tail is left out."""
+    return [json.loads(line) for line in path.read_text().split("\n")[:-1]] if path.is_file() else []
 
 
 class Run:

@@ -86,9 +86,9 @@ class RankJob {
  private:
   void train_rank(const protocol::RecomputeSpec& resolved, const std::optional<std::string>& gradient_log_folder) {
     recorder_.enter(Stage::kJoined);
-    const auto store = meet_peers(trial_, environment_);
+    store_ = meet_peers(trial_, environment_);
     watch_ = watch_peers(trial_, environment_, activity_, [this](const peers::PeerFailure& failure) { return give_up(failure); });
-    const auto mesh = form_groups(trial_, environment_, store, &activity_);
+    const auto mesh = form_groups(trial_, environment_, store_, &activity_);
     recorder_.leave(Stage::kJoined);
     const auto steps = train::train({trial_, resolved, mesh, *memory_, gradient_log_folder}, recorder_);
     mesh.world().barrier();  // nobody leaves while a peer still talks
@@ -164,6 +164,7 @@ class RankJob {
   train::Recorder recorder_;
   comm::Activity activity_;
   RankEnd end_;
+  c10::intrusive_ptr<c10d::Store> store_;  // rank 0 serves it until its peers have left
   peers::Watch* watch_ = nullptr;
 };
 

@@ -4,6 +4,7 @@
 #include <torch/csrc/distributed/c10d/PrefixStore.hpp>
 
 #include "runtime/base/errors.h"
+#include "runtime/base/text.h"
 
 namespace rematch::comm {
 
@@ -21,7 +22,7 @@ c10::intrusive_ptr<c10d::Backend> make_backend(const std::string& name, const c1
     if (name == "gloo") return make_gloo(keys, request);
     return make_nccl(keys, request);
   } catch (const std::exception& error) {
-    throw base::CommError("forming group " + request.name + " over " + name + " failed: " + error.what());
+    throw base::CommError("forming group " + request.name + " over " + name + " failed: " + base::first_line(error.what()));
   }
 }
 

@@ -8,6 +8,7 @@
 #include "probes/device/charge.h"
 #include "probes/host/clock.h"
 #include "runtime/base/errors.h"
+#include "runtime/base/text.h"
 #include "runtime/comm/activity.h"
 #include "runtime/comm/comm_log.h"
 
@@ -29,7 +30,7 @@ at::Tensor borrowed(const at::Tensor& tensor) {
 std::int64_t bytes_of(const at::Tensor& tensor) { return static_cast<std::int64_t>(tensor.nbytes()); }
 
 [[noreturn]] void fail(const std::string& axis, std::string_view operation, const std::exception& error) {
-  throw base::CommError(std::string(operation) + " over axis " + axis + " failed: " + error.what());
+  throw base::CommError(std::string(operation) + " over axis " + axis + " failed: " + base::first_line(error.what()));
 }
 
 // Runs what waits for peers, and shows that this rank is in it; what throws stays shown.

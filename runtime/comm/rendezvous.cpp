@@ -8,6 +8,7 @@
 
 #include "probes/host/host_identity.h"
 #include "runtime/base/errors.h"
+#include "runtime/base/text.h"
 
 namespace rematch::comm {
 
@@ -53,7 +54,7 @@ std::string missing_ranks(c10d::Store& store, const Rendezvous& rendezvous) {
       if (!store.check({rank_key(rank)})) missing += (missing.empty() ? "" : ", ") + std::to_string(rank);
   } catch (const std::exception& error) {
     fail(rendezvous,
-         std::string("the store is gone: its server ended before all ranks had come, and its log may say why: ") + error.what());
+         std::string("the store is gone: its server ended before all ranks had come, and its log may say why: ") + base::first_line(error.what()));
   }
   return missing;
 }
@@ -84,7 +85,7 @@ c10::intrusive_ptr<c10d::Store> meet(const Rendezvous& rendezvous) {
   } catch (const base::CommError&) {
     throw;
   } catch (const std::exception& error) {
-    fail(rendezvous, error.what() + advice(rendezvous, role));
+    fail(rendezvous, base::first_line(error.what()) + advice(rendezvous, role));
   }
 }
 
@@ -92,7 +93,7 @@ c10::intrusive_ptr<c10d::Store> connect_again(const Rendezvous& rendezvous) {
   try {
     return open_store(rendezvous, Role::kClient);
   } catch (const std::exception& error) {
-    fail(rendezvous, error.what() + advice(rendezvous, Role::kClient));
+    fail(rendezvous, base::first_line(error.what()) + advice(rendezvous, Role::kClient));
   }
 }
 

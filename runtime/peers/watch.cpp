@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "probes/host/clock.h"
+#include "runtime/base/text.h"
 
 namespace rematch::peers {
 
@@ -92,7 +93,7 @@ void Watch::watch_until_left() {
 
 // Who is told to end hears of it in the meantime, and who has done its work leaves.
 void Watch::go_on_without_store(const std::string& error) {
-  const auto failure = lookout_.failure_of_store("is gone: " + error);
+  const auto failure = lookout_.failure_of_store("is gone: " + base::first_line(error));
   for (;;) {
     answer(failure);
     const auto request = next_request();

@@ -1,5 +1,7 @@
 #include "runtime/comm/activity.h"
 
+#include <utility>
+
 #include "probes/host/clock.h"
 
 namespace rematch::comm {
@@ -8,10 +10,19 @@ Activity::Activity() { state_.since_ns = probes::mono_ns(); }
 
 void Activity::begin(const std::string& axis, std::string_view operation) {
   const std::lock_guard lock(mutex_);
-  ++state_.num_begun;
+  ++state_.num_begun[axis];
+  enter(axis, operation, {});
+}
+
+void Activity::begin_messages(const std::string& axis, std::string_view operation, std::vector<int> peers) {
+  const std::lock_guard lock(mutex_);
+  enter(axis, operation, std::move(peers));
+}
+
+void Activity::enter(const std::string& axis, std::string_view operation, std::vector<int> peers) {
   state_.axis = axis;
   state_.operation = operation;
-  state_.index = ++num_begun_over_[axis];
+  state_.peers = std::move(peers);
   state_.since_ns = probes::mono_ns();
 }
 
@@ -19,6 +30,7 @@ void Activity::end() {
   const std::lock_guard lock(mutex_);
   state_.axis.clear();
   state_.operation.clear();
+  state_.peers.clear();
   state_.since_ns = probes::mono_ns();
 }
 

@@ -8,28 +8,32 @@
 #include <mutex>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace rematch::comm {
 
 class Activity {
  public:
   struct State {
-    std::int64_t num_begun = 0;  // collectives so far, over all axes
-    std::string axis;            // empty: computing
+    std::string axis;  // empty: computing
     std::string operation;
-    std::int64_t index = 0;     // of this collective among those over its axis, from 1
-    std::int64_t since_ns = 0;  // CLOCK_MONOTONIC
+    std::vector<int> peers;                         // of messages: positions in the group; empty: a collective of the whole group
+    std::int64_t since_ns = 0;                      // CLOCK_MONOTONIC
+    std::map<std::string, std::int64_t> num_begun;  // collectives so far, by axis; members of a group count alike
   };
 
   Activity();
   void begin(const std::string& axis, std::string_view operation);
+  // Messages from or to these members of the group.
+  void begin_messages(const std::string& axis, std::string_view operation, std::vector<int> peers);
   void end();
   State state() const;
 
  private:
+  void enter(const std::string& axis, std::string_view operation, std::vector<int> peers);
+
   mutable std::mutex mutex_;
   State state_;
-  std::map<std::string, std::int64_t> num_begun_over_;  // by axis
 };
 
 }  // namespace rematch::comm

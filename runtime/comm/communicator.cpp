@@ -33,10 +33,11 @@ std::int64_t bytes_of(const at::Tensor& tensor) { return static_cast<std::int64_
   throw base::CommError(std::string(operation) + " over axis " + axis + " failed: " + base::first_line(error.what()));
 }
 
-// Runs what waits for peers, and shows that this rank is in it; what throws stays shown.
+// Runs what waits for the group, or for these members of it, and shows that this rank is in it; what throws stays shown.
 template <typename Operation>
-void show(Activity* activity, const std::string& axis, std::string_view name, const Operation& operation) {
-  if (activity) activity->begin(axis, name);
+void show(Activity* activity, const std::string& axis, std::string_view name, const std::vector<int>& peers, const Operation& operation) {
+  if (activity && peers.empty()) activity->begin(axis, name);
+  if (activity && !peers.empty()) activity->begin_messages(axis, name, peers);
   try {
     operation();
   } catch (const std::exception& error) {
@@ -47,8 +48,8 @@ void show(Activity* activity, const std::string& axis, std::string_view name, co
 
 }  // namespace
 
-PendingSend::PendingSend(std::string axis, at::Tensor message, c10::intrusive_ptr<c10d::Work> work, Activity* activity)
-    : axis_(std::move(axis)), message_(std::move(message)), work_(std::move(work)), activity_(activity) {}
+PendingSend::PendingSend(std::string axis, at::Tensor message, c10::intrusive_ptr<c10d::Work> work, int peer, Activity* activity)
+    : axis_(std::move(axis)), message_(std::move(message)), work_(std::move(work)), peer_(peer), activity_(activity) {}
 PendingSend::~PendingSend() = default;
 PendingSend::PendingSend(PendingSend&&) noexcept = default;
 PendingSend& PendingSend::operator=(PendingSend&&) noexcept = default;
@@ -56,7 +57,7 @@ PendingSend& PendingSend::operator=(PendingSend&&) noexcept = default;
 bool PendingSend::is_done() const { return work_->isCompleted(); }
 
 void PendingSend::wait() {
-  show(activity_, axis_, to_string(CommOperation::kSend), [&] { work_->wait(); });
+  show(activity_, axis_, to_string(CommOperation::kSend), {peer_}, [&] { work_->wait(); });
 }
 
 Communicator::Communicator(std::string axis, c10::intrusive_ptr<c10d::Backend> backend, at::Device device, const Observers& observers)
@@ -70,10 +71,11 @@ bool Communicator::is_alone() const { return backend_->getBackendName() == "sing
 
 // Buffers inside a collective belong to the communication library, not to the modelled device.
 template <typename Collective>
-void Communicator::carry_out(CommOperation operation, std::int64_t bytes, const Collective& collective) const {
+void Communicator::carry_out(CommOperation operation, std::int64_t bytes, const Collective& collective,
+                             const std::vector<int>& peers) const {
   const probes::ScratchScope scratch;
   const auto start_ns = probes::mono_ns();
-  show(observers_.activity, axis_, to_string(operation), [&] { collective()->wait(); });
+  show(observers_.activity, axis_, to_string(operation), peers, [&] { collective()->wait(); });
   if (observers_.log && !is_alone()) observers_.log->add(axis_, operation, bytes, probes::mono_ns() - start_ns);
 }
 
@@ -160,7 +162,7 @@ PendingSend Communicator::send(const at::Tensor& tensor, int peer) const {
   try {
     auto work = start_send(message, peer);
     if (observers_.log) observers_.log->add(axis_, CommOperation::kSend, bytes_of(tensor), probes::mono_ns() - start_ns);
-    return {axis_, std::move(message), std::move(work), observers_.activity};
+    return {axis_, std::move(message), std::move(work), peer, observers_.activity};
   } catch (const std::exception& error) {
     fail(axis_, to_string(CommOperation::kSend), error);
   }
@@ -168,14 +170,17 @@ PendingSend Communicator::send(const at::Tensor& tensor, int peer) const {
 
 void Communicator::receive(const at::Tensor& tensor, int peer) const {
   at::Tensor message = borrowed(tensor);
-  carry_out(CommOperation::kReceive, bytes_of(tensor), [&] { return start_receive(message, peer); });
+  carry_out(CommOperation::kReceive, bytes_of(tensor), [&] { return start_receive(message, peer); }, {peer});
 }
 
 void Communicator::exchange(const std::vector<Message>& sent, const std::vector<Message>& received) const {
   const probes::ScratchScope scratch;
   const auto start_ns = probes::mono_ns();
   std::vector<c10::intrusive_ptr<c10d::Work>> works;
-  show(observers_.activity, axis_, "exchange", [&] {
+  std::vector<int> peers;
+  for (const auto& message : sent) peers.push_back(message.peer);
+  for (const auto& message : received) peers.push_back(message.peer);
+  show(observers_.activity, axis_, "exchange", peers, [&] {
     const bool coalesces = backend_->supportsCoalescing();
     if (coalesces) backend_->startCoalescing();
     for (const auto& [tensor, peer] : sent) {
@@ -200,7 +205,7 @@ void Communicator::exchange(const std::vector<Message>& sent, const std::vector<
 
 void Communicator::barrier() const {
   const probes::ScratchScope scratch;
-  show(observers_.activity, axis_, "barrier", [&] { backend_->barrier()->wait(); });
+  show(observers_.activity, axis_, "barrier", {}, [&] { backend_->barrier()->wait(); });
 }
 
 }  // namespace rematch::comm

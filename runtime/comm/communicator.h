@@ -33,7 +33,7 @@ struct Observers {
 // A message on its way. Holds its memory, which is not the modelled device's.
 class PendingSend {
  public:
-  PendingSend(std::string axis, at::Tensor message, c10::intrusive_ptr<c10d::Work> work, Activity* activity);
+  PendingSend(std::string axis, at::Tensor message, c10::intrusive_ptr<c10d::Work> work, int peer, Activity* activity);
   ~PendingSend();
   PendingSend(PendingSend&&) noexcept;
   PendingSend& operator=(PendingSend&&) noexcept;
@@ -44,6 +44,7 @@ class PendingSend {
   std::string axis_;
   at::Tensor message_;
   c10::intrusive_ptr<c10d::Work> work_;
+  int peer_;
   Activity* activity_;
 };
 
@@ -93,7 +94,8 @@ class Communicator {
     std::map<int, int> sent, received;  // messages so far, by peer
   };
   template <typename Collective>
-  void carry_out(protocol::CommOperation operation, std::int64_t bytes, const Collective& collective) const;
+  void carry_out(protocol::CommOperation operation, std::int64_t bytes, const Collective& collective,
+                 const std::vector<int>& peers = {}) const;
   c10::intrusive_ptr<c10d::Work> start_send(at::Tensor& message, int peer) const;
   c10::intrusive_ptr<c10d::Work> start_receive(at::Tensor& message, int peer) const;
 

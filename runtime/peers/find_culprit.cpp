@@ -6,25 +6,15 @@ namespace rematch::peers {
 
 namespace {
 
-const RankState* state_of(const Scene& scene, int rank) {
-  const auto found = std::find_if(scene.states.begin(), scene.states.end(), [rank](const RankState& state) { return state.rank == rank; });
-  return found == scene.states.end() ? nullptr : &*found;
-}
+std::string name_of(const RankState& state) { return "rank " + std::to_string(state.rank) + " on " + state.host; }
 
-std::string name_of(const Scene& scene, int rank) {
-  const auto* state = state_of(scene, rank);
-  return "rank " + std::to_string(rank) + (state ? " on " + state->host : "");
-}
-
-bool is_point_to_point(const RankState& state) {
-  return state.operation == "send" || state.operation == "receive" || state.operation == "exchange";
-}
-
-// Members of a group count their collectives alike; messages between two of them have no such count.
-bool wait_together(const RankState& a, const RankState& b) {
-  if (a.axis != b.axis) return false;
-  if (is_point_to_point(a) || is_point_to_point(b)) return is_point_to_point(a) && is_point_to_point(b);
-  return a.operation == b.operation && a.index == b.index;
+std::string names_of(const std::vector<RankState>& states, const std::set<int>& ranks) {
+  std::string all;
+  for (const int rank : ranks) {
+    const auto state = std::find_if(states.begin(), states.end(), [rank](const RankState& known) { return known.rank == rank; });
+    all += (all.empty() ? "" : ", ") + (state == states.end() ? "rank " + std::to_string(rank) : name_of(*state));
+  }
+  return all;
 }
 
 std::vector<int> group_of(const RankState& state, const protocol::ParallelDims& dims) {
@@ -33,47 +23,83 @@ std::vector<int> group_of(const RankState& state, const protocol::ParallelDims& 
   return {};
 }
 
-// The ranks that a waiting rank may be waiting for: members of its group that are not in the same collective.
-bool keeps_others_waiting(const RankState& state, const Scene& scene, const protocol::ParallelDims& dims) {
-  return std::any_of(scene.states.begin(), scene.states.end(), [&](const RankState& other) {
-    if (other.axis.empty() || wait_together(state, other)) return false;
-    const auto group = group_of(other, dims);
-    return std::find(group.begin(), group.end(), state.rank) != group.end();
-  });
+std::int64_t num_begun(const RankState& state, const std::string& axis) {
+  const auto found = state.num_begun.find(axis);
+  return found == state.num_begun.end() ? 0 : found->second;
 }
 
-template <typename Holds>
-const RankState* longest(const Scene& scene, const Holds& holds) {
+// Members of a group count their collectives alike: who has begun fewer has not come yet, and who is in the same with another operation
+// never will.
+bool keeps_waiting(const RankState& member, const RankState& waiting) {
+  const auto come = num_begun(member, waiting.axis), wanted = num_begun(waiting, waiting.axis);
+  if (come != wanted) return come < wanted;
+  return member.axis == waiting.axis && member.peers.empty() && member.operation != waiting.operation;
+}
+
+bool waits_for(const RankState& waiting, const RankState& other, const protocol::ParallelDims& dims) {
+  if (waiting.axis.empty() || waiting.rank == other.rank) return false;
+  const auto group = group_of(waiting, dims);
+  const auto position = std::find(group.begin(), group.end(), other.rank) - group.begin();
+  if (position == static_cast<std::ptrdiff_t>(group.size())) return false;
+  if (waiting.peers.empty()) return keeps_waiting(other, waiting);
+  return std::find(waiting.peers.begin(), waiting.peers.end(), position) != waiting.peers.end();
+}
+
+struct Standing {
+  const RankState* state = nullptr;
+  std::int64_t num_waiting_for_it = 0;
+  bool waits = false;
+};
+
+std::vector<Standing> standings(const Scene& scene, const protocol::ParallelDims& dims) {
+  std::vector<Standing> all;
+  for (const auto& state : scene.states) {
+    const auto waiting = [&](const RankState& other) { return waits_for(other, state, dims); };
+    const auto awaited = [&](const RankState& other) { return waits_for(state, other, dims); };
+    all.push_back({&state, std::count_if(scene.states.begin(), scene.states.end(), waiting),
+                   std::any_of(scene.states.begin(), scene.states.end(), awaited)});
+  }
+  return all;
+}
+
+// The one who has been at the same thing longest.
+const RankState* longest_awaited(const std::vector<Standing>& standings) {
   const RankState* found = nullptr;
-  for (const auto& state : scene.states)
-    if (holds(state) && (!found || state.for_ns > found->for_ns)) found = &state;
+  for (const auto& standing : standings)
+    if (!standing.waits && standing.num_waiting_for_it > 0 && (!found || standing.state->for_ns > found->for_ns)) found = standing.state;
   return found;
 }
 
-std::string names_of(const Scene& scene, const std::set<int>& ranks) {
-  std::string all;
-  for (const int rank : ranks) all += (all.empty() ? "" : ", ") + name_of(scene, rank);
-  return all;
+// nullptr where two are awaited by as many.
+const RankState* most_awaited(std::vector<Standing> standings) {
+  const auto by_number = [](const Standing& a, const Standing& b) { return a.num_waiting_for_it > b.num_waiting_for_it; };
+  std::stable_sort(standings.begin(), standings.end(), by_number);
+  if (standings.empty() || standings.front().num_waiting_for_it == 0) return nullptr;
+  if (standings.size() > 1 && standings[1].num_waiting_for_it == standings[0].num_waiting_for_it) return nullptr;
+  return standings.front().state;
+}
+
+std::string all_deeds(const std::vector<RankState>& states) {
+  constexpr std::size_t kMost = 16;
+  std::string text;
+  for (std::size_t i = 0; i < std::min(states.size(), kMost); ++i)
+    text += (text.empty() ? "" : ", ") + ("rank " + std::to_string(states[i].rank)) + " " + deed_of(states[i]);
+  return text + (states.size() > kMost ? ", ..." : "");
 }
 
 }  // namespace
 
 Suspect find_culprit(const Scene& scene, const protocol::ParallelDims& dims) {
-  if (!scene.gone.empty()) return {*scene.gone.begin(), "the process has ended of " + names_of(scene, scene.gone)};
+  if (!scene.gone.empty()) return {*scene.gone.begin(), "the process has ended of " + names_of(scene.states, scene.gone)};
   if (!scene.silent.empty())
     return {*scene.silent.begin(),
-            "no sign of life for " + seconds_text(scene.silent_for_ns) + " or more from " + names_of(scene, scene.silent)};
+            "no sign of life for " + seconds_text(scene.silent_for_ns) + " or more from " + names_of(scene.states, scene.silent)};
   if (scene.end == CollectiveEnd::kConnectionLost) return {std::nullopt, "every rank's process runs"};
-  const auto name = [&](const RankState& state) { return Suspect{state.rank, name_of(scene, state.rank) + " is " + deed_of(state)}; };
-  const auto computes = [](const RankState& state) { return state.axis.empty(); };
-  const auto* computing = longest(scene, computes);
-  if (computing && computing->for_ns >= scene.timeout_ns / 2) return name(*computing);
-  const auto* elsewhere =
-      longest(scene, [&](const RankState& state) { return !computes(state) && keeps_others_waiting(state, scene, dims); });
-  if (elsewhere && elsewhere->rank != scene.rank) return name(*elsewhere);
-  if (computing) return name(*computing);
-  const auto* own = state_of(scene, scene.rank);
-  return {std::nullopt, "all ranks wait" + (own ? ", this one " + deed_of(*own) : std::string())};
+  const auto all = standings(scene, dims);
+  const auto* culprit = longest_awaited(all);
+  if (!culprit) culprit = most_awaited(all);
+  if (culprit) return {culprit->rank, name_of(*culprit) + " " + deed_of(*culprit) + ", and others wait for it"};
+  return {std::nullopt, "all ranks wait: " + all_deeds(scene.states)};
 }
 
 }  // namespace rematch::peers

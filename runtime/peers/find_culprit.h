@@ -16,12 +16,10 @@ enum class CollectiveEnd { kConnectionLost, kTimedOut };
 
 struct Scene {
   CollectiveEnd end = CollectiveEnd::kConnectionLost;
-  int rank = 0;                    // the one that asks; its own state is the collective that failed
   std::vector<RankState> states;   // of the ranks that have said anything
   std::set<int> gone;              // ranks of this machine whose process has ended
   std::set<int> silent;            // ranks whose beat has stopped
-  std::int64_t silent_for_ns = 0;  // how long that was watched
-  std::int64_t timeout_ns = 0;     // of a collective
+  std::int64_t silent_for_ns = 0;  // for this long, or longer
 };
 
 struct Suspect {
@@ -29,9 +27,8 @@ struct Suspect {
   std::string reason;
 };
 
-// In this order: a rank whose process has ended, or does not run; and after a deadline the rank that has computed longest, when that is
-// half of the deadline or more; the rank that has been longest in another collective than its group; the rank that computes; nobody, since
-// all wait.
+// In this order: a rank whose process has ended; one that shows no life; and after a deadline one that others wait for and that waits for
+// nobody, be it that it computes or that all have come to the collective it is in; the one that most others wait for; nobody.
 Suspect find_culprit(const Scene& scene, const protocol::ParallelDims& dims);
 
 }  // namespace rematch::peers

@@ -51,15 +51,16 @@ void Lookout::show_state() {
                   .machine = machine_,
                   .pid = ::getpid(),
                   .beat = ++beat_,
-                  .num_collectives = activity.num_begun,
                   .axis = activity.axis,
                   .operation = activity.operation,
-                  .index = activity.index,
-                  .for_ns = mono_ns() - activity.since_ns});
+                  .peers = activity.peers,
+                  .for_ns = mono_ns() - activity.since_ns,
+                  .num_begun = activity.num_begun});
 }
 
 std::vector<RankState> Lookout::read_states() {
   auto states = board_.states();
+  for (int rank = 0; rank < static_cast<int>(request_.dims.world_size()); ++rank) beats_.try_emplace(rank, Beat{0, mono_ns()});
   for (const auto& state : states) {
     auto& seen = beats_[state.rank];
     if (seen.beat != state.beat) seen = {state.beat, mono_ns()};
@@ -72,7 +73,7 @@ std::optional<PeerFailure> Lookout::give_up_ranks() {
   auto scene = scene_of(CollectiveEnd::kConnectionLost, read_states());
   const auto has_left = [this](int rank) { return board_.have_left({rank}); };
   std::erase_if(scene.gone, has_left);
-  scene.silent = ranks_silent(scene.states, request_.collective_timeout);
+  scene.silent = ranks_silent(request_.collective_timeout);
   scene.silent_for_ns = nanoseconds(request_.collective_timeout).count();
   std::erase_if(scene.silent, has_left);
   if (scene.gone.empty() && scene.silent.empty()) return std::nullopt;
@@ -89,21 +90,19 @@ std::set<int> Lookout::ranks_gone(const std::vector<RankState>& states) {
   return gone;
 }
 
-std::set<int> Lookout::ranks_silent(const std::vector<RankState>& states, nanoseconds limit) {
+std::set<int> Lookout::ranks_silent(nanoseconds limit) const {
   std::set<int> silent;
-  for (const auto& state : states)
-    if (state.rank != request_.rank && mono_ns() - beats_[state.rank].since_ns >= limit.count()) silent.insert(state.rank);
+  for (const auto& [rank, beat] : beats_)
+    if (rank != request_.rank && mono_ns() - beat.since_ns >= limit.count()) silent.insert(rank);
   return silent;
 }
 
 Scene Lookout::scene_of(CollectiveEnd end, const std::vector<RankState>& states) {
   return {.end = end,
-          .rank = request_.rank,
           .states = states,
           .gone = ranks_gone(states),
-          .silent = ranks_silent(states, kSilence),
-          .silent_for_ns = nanoseconds(kSilence).count(),
-          .timeout_ns = nanoseconds(request_.collective_timeout).count()};
+          .silent = ranks_silent(kSilence),
+          .silent_for_ns = nanoseconds(kSilence).count()};
 }
 
 PeerFailure Lookout::failure_by(const Suspect& suspect, const Scene& scene, const std::string& error) const {

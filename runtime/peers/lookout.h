@@ -49,13 +49,13 @@ class Lookout {
   std::vector<RankState> read_states();
   std::optional<PeerFailure> give_up_ranks();
   std::set<int> ranks_gone(const std::vector<RankState>& states);
-  std::set<int> ranks_silent(const std::vector<RankState>& states, std::chrono::nanoseconds limit);
+  std::set<int> ranks_silent(std::chrono::nanoseconds limit) const;
   Scene scene_of(CollectiveEnd end, const std::vector<RankState>& states);
   PeerFailure failure_by(const Suspect& suspect, const Scene& scene, const std::string& error) const;
   bool serves() const { return request_.rank_zero_serves && request_.rank == 0; }
 
   struct Beat {
-    std::int64_t beat = 0;
+    std::int64_t beat = 0;      // 0: none yet
     std::int64_t since_ns = 0;  // when this rank first saw it
   };
 

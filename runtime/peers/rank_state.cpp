@@ -5,10 +5,9 @@
 namespace rematch::peers {
 
 std::string to_text(const RankState& state) {
-  return nlohmann::json{{"rank", state.rank},    {"host", state.host},           {"machine", state.machine},
-                        {"pid", state.pid},      {"beat", state.beat},           {"num_collectives", state.num_collectives},
-                        {"axis", state.axis},    {"operation", state.operation}, {"index", state.index},
-                        {"for_ns", state.for_ns}}
+  return nlohmann::json{{"rank", state.rank},     {"host", state.host},          {"machine", state.machine},     {"pid", state.pid},
+                        {"beat", state.beat},     {"axis", state.axis},          {"operation", state.operation}, {"peers", state.peers},
+                        {"for_ns", state.for_ns}, {"num_begun", state.num_begun}}
       .dump();
 }
 
@@ -19,11 +18,11 @@ RankState parse_rank_state(const std::string& text) {
           .machine = json.at("machine"),
           .pid = json.at("pid"),
           .beat = json.at("beat"),
-          .num_collectives = json.at("num_collectives"),
           .axis = json.at("axis"),
           .operation = json.at("operation"),
-          .index = json.at("index"),
-          .for_ns = json.at("for_ns")};
+          .peers = json.at("peers").get<std::vector<int>>(),
+          .for_ns = json.at("for_ns"),
+          .num_begun = json.at("num_begun").get<std::map<std::string, std::int64_t>>()};
 }
 
 std::string seconds_text(std::int64_t ns) {
@@ -32,8 +31,11 @@ std::string seconds_text(std::int64_t ns) {
 }
 
 std::string deed_of(const RankState& state) {
-  if (state.axis.empty()) return "computing for " + seconds_text(state.for_ns);
-  return "for " + seconds_text(state.for_ns) + " in " + state.operation + " " + std::to_string(state.index) + " over axis " + state.axis;
+  if (state.axis.empty()) return "has been computing for " + seconds_text(state.for_ns);
+  const auto count = state.num_begun.find(state.axis);
+  const bool is_collective = state.peers.empty() && count != state.num_begun.end();
+  const std::string number = is_collective ? " " + std::to_string(count->second) : "";
+  return "has been in " + state.operation + number + " over axis " + state.axis + " for " + seconds_text(state.for_ns);
 }
 
 std::string to_text(const PeerFailure& failure) {

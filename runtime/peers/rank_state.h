@@ -3,7 +3,9 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
+#include <vector>
 
 namespace rematch::peers {
 
@@ -12,17 +14,17 @@ struct RankState {
   std::string host;
   std::string machine;  // machine_id() of its process
   std::int64_t pid = 0;
-  std::int64_t beat = 0;             // grows while the rank's process runs
-  std::int64_t num_collectives = 0;  // begun
-  std::string axis;                  // of the collective that the rank is in; empty: it computes
+  std::int64_t beat = 0;  // grows while the rank's process runs
+  std::string axis;       // of the collective that the rank is in; empty: it computes
   std::string operation;
-  std::int64_t index = 0;   // of that collective among those over its axis, from 1
-  std::int64_t for_ns = 0;  // for how long it has been in it, or has computed
+  std::vector<int> peers;                         // of messages: positions in the group; empty: a collective of the whole group
+  std::int64_t for_ns = 0;                        // for how long it has been in it, or has computed
+  std::map<std::string, std::int64_t> num_begun;  // collectives, by axis; members of a group count alike
 };
 
 std::string to_text(const RankState& state);
 RankState parse_rank_state(const std::string& text);
-// "computing for 3.2 s", "for 3.2 s in all_to_all 17 over axis ep".
+// "has been computing for 3.2 s", "has been in all_to_all 17 over axis ep for 3.2 s".
 std::string deed_of(const RankState& state);
 std::string seconds_text(std::int64_t ns);  // "3.2 s"
 

@@ -74,6 +74,7 @@ void Watch::run() {
 }
 
 void Watch::watch_until_left() {
+  lookout_.beat();  // a rank that has shown itself can be missed
   for (;;) {
     const auto request = next_request();
     if (request.wish != Wish::kNone) main_ends_ = true;

@@ -119,9 +119,9 @@ class FailedRank(unittest.TestCase):
             self.assert_peers_name(job, 6, "rank 6 on")
 
     def test_a_rank_that_fails_by_itself_tells_its_peers_why(self):
-        small = document(PATIENT_S, memory_limit_bytes=1 << 21)
+        small = document(PATIENT_S, memory_limit_bytes=1 << 20)
         job = Job(self, document(PATIENT_S), trials_of={2: small})
-        self.assert_peers_name(job, 2, "out of memory")
+        self.assert_peers_name(job, 2, "memory")
         job.outputs([2])
         self.assertEqual(job.processes[2].returncode, OUT_OF_MEMORY)
         self.assertEqual(job.records(2)[-1]["t"], "oom")

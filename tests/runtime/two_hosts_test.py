@@ -43,7 +43,7 @@ class Hosts:
         subprocess.run(["ip", *words], check=True, capture_output=True, text=True, timeout=LIMIT_S)
 
     def cut_the_cable(self):
-        self.ip("-n", self.names[0], "link", "set", f"{self.names[0]}0", "down")
+        self.ip("-n", self.names[1], "link", "set", f"{self.names[1]}0", "down")
 
     def start(self, rank, arguments, **more):
         host, local_rank = divmod(rank, RANKS_PER_HOST)

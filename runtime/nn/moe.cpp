@@ -27,23 +27,35 @@ ExpertsShape local_experts(const MoeShape& shape, const mesh::Mesh& mesh) {
           .grouped_gemm = shape.grouped_gemm};
 }
 
+// Megatron's rule M5: the routed rows of a rank must be its own.
+const MoeShape& checked(const MoeShape& shape, const mesh::Mesh& mesh) {
+  if (mesh.tensor().size() > 1 && !mesh.dims().spec().sequence_parallel)
+    throw base::BadTrial("parallel.sequence_parallel: a mixture of experts wants true with tensor_model_parallel_size > 1 (" +
+                         std::to_string(mesh.tensor().size()) + "), found false");
+  return shape;
+}
+
 }  // namespace
 
 MoeLayer::MoeLayer(const std::string& name, const MoeShape& shape, const ModuleContext& context, double loss_scale)
-    : shape_(shape),
+    : shape_(checked(shape, context.mesh)),
       mesh_(context.mesh),
       loss_scale_(loss_scale),
       tracker_({.num_experts = shape.router.num_experts,
                 .load_balancing = shape.router.load_balancing,
                 .bias_update_rate = shape.bias_update_rate},
                context.mesh.group(protocol::Axis::kTensorDataContext), context.mesh.device()),
-      router_weight_(context.store.declare({.name = name + ".router.weight", .shape = {shape.router.num_experts, shape.hidden_size}})),
+      router_weight_(context.store.declare({.name = name + ".router.weight",
+                                            .shape = {shape.router.num_experts, shape.hidden_size},
+                                            .tensor_grad = TensorParallel(context.mesh).grad_of_rows()})),
       experts_(name + ".experts", local_experts(shape, context.mesh), context),
       moe_region_(context.policy.region("moe")) {
   if (shape.shared_ffn_hidden_size == 0) return;
   shared_experts_.emplace(name + ".shared_experts", MlpShape{shape.hidden_size, shape.shared_ffn_hidden_size, shape.activation}, context);
   if (shape.shared_expert_gate)
-    shared_gate_ = context.store.declare({.name = name + ".shared_experts.gate_weight", .shape = {1, shape.hidden_size}});
+    shared_gate_ = context.store.declare({.name = name + ".shared_experts.gate_weight",
+                                          .shape = {1, shape.hidden_size},
+                                          .tensor_grad = TensorParallel(context.mesh).grad_of_rows()});
   shared_region_.emplace(context.policy.region("shared_experts"));
 }
 
@@ -76,7 +88,7 @@ at::Tensor MoeLayer::routed_experts(const at::Tensor& x_TH, SequenceShape sequen
   const auto routing = [&] {
     const base::ModuleScope scope("router");
     const auto input_TH = shape_.input_jitter_epsilon > 0 ? jittered(x_TH, shape_.input_jitter_epsilon) : x_TH;
-    return route(input_TH, router_weight_->tensor, shape_.router, {sequence, tracker_, loss_scale_});
+    return route(input_TH, router_weight_->tensor, shape_.router, {TensorParallel(mesh_).rows_of(sequence), tracker_, loss_scale_});
   }();
   const base::ModuleScope scope("experts");
   const auto exchange = std::make_shared<const TokenExchange>(routing.experts_TK, shape_.router.num_experts, mesh_.expert());

@@ -44,7 +44,8 @@ protocol::ModelRecord BuiltModel::record() const {
   for (const auto& parameter : store_.all()) {
     const bool is_expert = parameter.declaration.kind == nn::ParameterKind::kExpert;
     record.num_parameters_local += parameter.num_elements();
-    record.num_parameters_total += parameter.num_elements() * (is_expert ? mesh_.expert().size() : 1);
+    const auto num_parts = parameter.declaration.split ? parameter.declaration.split->count : 1;
+    record.num_parameters_total += parameter.num_elements() * num_parts * (is_expert ? mesh_.expert().size() : 1);
   }
   record.flops_per_step = models::family_named(trial_.model.family).flops_per_step(trial_.model.fields, trial_.training);
   record.sites = policy_.sites();

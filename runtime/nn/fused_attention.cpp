@@ -61,8 +61,7 @@ class FusedAttentionFunction : public torch::autograd::Function<FusedAttentionFu
     };
     const OutputGrads output{from_output(grads[0]), from_output(saved[3]), saved[4]};
     std::optional<random::GeneratorScope> same_draws;
-    if (settings->maths.dropout > 0 && !q_BNSE.is_meta())
-      same_draws.emplace(q_BNSE.device(), ctx->saved_data["random_state"].toTensor());
+    if (settings->maths.dropout > 0 && !q_BNSE.is_meta()) same_draws.emplace(q_BNSE.device(), ctx->saved_data["random_state"].toTensor());
     const auto dq_sums = settings->sums(q_BNSE.sizes(), q_BNSE);
     const auto key_sums =
         visit_keys_backward(settings->context, {k_BGSE, v_BGSV}, [&](const KeyShare& keys, const KeyGradShare& key_grads) {

@@ -64,7 +64,7 @@ GatedDeltaNet::Mixed GatedDeltaNet::mix(const at::Tensor& x_TH, SequenceShape se
   const auto qkv = delta_heads(causal_conv_silu(parts[0], {.weight_CK = conv_CK, .batch = sequence.batch}), share_);
   const auto gates = delta_gates(parts[2], parts[3],
                                  {context_heads_.share_of(dt_bias_->tensor, {heads}), context_heads_.share_of(a_log_->tensor, {heads})});
-  const SequenceShape whole{sequence.length * context_heads_.size(), sequence.batch};
+  const SequenceShape whole{.length = sequence.length * context_heads_.size(), .batch = sequence.batch};
   return {.o_TD = gated_delta_rule({qkv.q_TNK, qkv.k_TNK, qkv.v_TNV, gates.g_TN, gates.beta_TN}, whole), .z_TD = parts[1]};
 }
 

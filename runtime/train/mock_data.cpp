@@ -27,13 +27,13 @@ struct SplitMix {
 }  // namespace
 
 Batch mock_batch(const BatchRequest& request, at::Device device) {
-  const auto [num_local, batch, place] = request.sequence;
-  const auto runs = nn::token_runs(place, num_local);
+  const auto num_local = request.sequence.length, batch = request.sequence.batch;
+  const auto runs = nn::token_runs(request.sequence.place, num_local);
   std::vector<std::int64_t> ids(static_cast<std::size_t>(num_local * batch)), labels(ids.size());
   for (std::int64_t b = 0; b < batch; ++b) {
     SplitMix random{SplitMix{static_cast<std::uint64_t>(request.seed)}.next() ^ static_cast<std::uint64_t>(request.first_sample + b)};
     std::int64_t token = random.below(request.vocab_size);
-    for (std::int64_t s = 0; s < num_local * place.size; ++s) {
+    for (std::int64_t s = 0; s < num_local * request.sequence.place.size; ++s) {
       const auto next = (token * kMultiplier + kIncrement + random.below(kNumNoiseValues)) % request.vocab_size;
       for (const auto& run : runs) {
         if (s < run.first || s >= run.first + run.count) continue;

@@ -108,7 +108,8 @@ class ContextAttention : public testing::TestWithParam<Case> {
     for (std::size_t i = 0; i < wanted.size(); ++i) {
       std::vector<at::Tensor> parts;
       for (const auto& outcome : outcomes) parts.push_back(outcome.results.at(i));
-      expect_close(i == 0 ? whole_sequence(parts, 0, kBatch) : whole_sequence(parts, 2), wanted[i], tolerance, "result " + std::to_string(i));
+      expect_close(i == 0 ? whole_sequence(parts, 0, kBatch) : whole_sequence(parts, 2), wanted[i], tolerance,
+                   "result " + std::to_string(i));
     }
   }
 };
@@ -128,8 +129,8 @@ TEST_P(ContextAttention, KeepsLocalTensorsOnlyAndSendsItsFormulaOnTheMetaDeviceT
   using protocol::CommOperation;
   if (std::string(GetParam().comm_type) == "p2p") {
     forward[CommOperation::kSend] = forward[CommOperation::kReceive] = {2 * (size - 1), (size - 1) * 2 * rows * widths};
-    backward[CommOperation::kSend] = backward[CommOperation::kReceive] = {2 * (size - 1) + 2 * size,
-                                                                          (size - 1) * 2 * rows * widths + size * 4 * rows * widths};
+    backward[CommOperation::kSend] =
+        backward[CommOperation::kReceive] = {2 * (size - 1) + 2 * size, (size - 1) * 2 * rows * widths + size * 4 * rows * widths};
   } else {
     forward[CommOperation::kAllGather] = backward[CommOperation::kAllGather] = {2, size * 2 * rows * widths};
     backward[CommOperation::kReduceScatter] = {2, size * 4 * rows * widths};
@@ -169,8 +170,8 @@ std::pair<at::Tensor, at::Tensor> used_probabilities(ContextPlace place, const s
   for (const auto& members : members_by_visit) {
     std::vector<at::Tensor> values;
     for (const int member : members) values.push_back(local_tokens(identity, 2, {member, place.size}));
-    visits.push_back({at::zeros({static_cast<std::int64_t>(members.size()), 1, 1, num_local, 4}, wide), at::stack(values), members,
-                      visits.empty()});
+    visits.push_back(
+        {at::zeros({static_cast<std::int64_t>(members.size()), 1, 1, num_local, 4}, wide), at::stack(values), members, visits.empty()});
   }
   const TileMaths maths{.scale = kScale, .dropout = 0.4, .place = place};
   const PartialOutput sums{at::empty({1, 1, num_local, kLength}, wide), at::empty({1, 1, num_local, 1}, wide)};

@@ -35,7 +35,7 @@ Tensors run_net(const mesh::Mesh& mesh, std::vector<std::string> labels, const T
   leaves[0] = local_tokens(leaves[0], 0, place, kBatch);
   for (auto& leaf : leaves) leaf.requires_grad_();
   twin::place(store, leaves);
-  Tensors results = {net.forward(leaves[0], {kLength / place.size, kBatch, place})};
+  Tensors results = {net.forward(leaves[0], {.length = kLength / place.size, .batch = kBatch, .place = place})};
   torch::autograd::backward(results, {local_tokens(whole_output_grad, 0, place, kBatch)});
   for (const auto& leaf : leaves) results.push_back(leaf.grad());
   return results;
@@ -45,8 +45,8 @@ class ContextHeadsNet : public testing::TestWithParam<int> {
  protected:
   void SetUp() override {
     at::manual_seed(7);
-    recompute::Policy policy({.recompute_granularity = "selective", .recompute_modules = std::vector<std::string>{}, .core_revision = "24bad8e6"},
-                             at::kCPU);
+    recompute::Policy policy(
+        {.recompute_granularity = "selective", .recompute_modules = std::vector<std::string>{}, .core_revision = "24bad8e6"}, at::kCPU);
     ParameterStore store;
     const GatedDeltaNet net("self_attention", kContextShape, {alone_mesh(), store, policy});
     inputs_ = twin::random_inputs(twin::random({kLength * kBatch, kContextShape.hidden_size}), store);

@@ -39,7 +39,8 @@ inline void on_context_ranks(int num_ranks, const std::string& comm_type, const 
 // What the rank at `place` has of x, which is whole along `dim`, where `batch` entries belong to each position.
 inline at::Tensor local_tokens(const at::Tensor& x, std::int64_t dim, ContextPlace place, std::int64_t batch = 1) {
   std::vector<at::Tensor> runs;
-  for (const auto& run : token_runs(place, x.size(dim) / batch / place.size)) runs.push_back(x.narrow(dim, run.first * batch, run.count * batch));
+  for (const auto& run : token_runs(place, x.size(dim) / batch / place.size))
+    runs.push_back(x.narrow(dim, run.first * batch, run.count * batch));
   return at::cat(runs, dim);
 }
 

@@ -9,8 +9,7 @@ from label_formulas import BF16, FP32
 class ContextShapes(label_formulas.Shapes):
     def __init__(self, document, rows_received=()):
         super().__init__(document, rows_received)
-        self.size, self.way = document["parallel"]["context_parallel_size"], document["parallel"]["cp_comm_type"]
-        self.local_tokens = document["training"]["seq_length"] // self.size * self.batch
+        self.size, self.way = self.context_size, document["parallel"]["cp_comm_type"]
 
     def key_value_elements(self, mixer):
         """Of the local tokens' keys and values together, in one layer."""
@@ -18,7 +17,7 @@ class ContextShapes(label_formulas.Shapes):
             width = self.f["num_attention_heads"] * (self.f["qk_head_dim"] + self.f["qk_pos_emb_head_dim"] + self.f["v_head_dim"])
         else:
             width = self.f["num_query_groups"] * 2 * self.f["kv_channels"]
-        return self.local_tokens * width
+        return self.tokens * width
 
 
 def fetch_keys(s, mixer):
@@ -42,7 +41,7 @@ def both_ways(num_calls, num_bytes):
 
 
 def all_to_all(s, width):
-    return collections.Counter({("all_to_all", "num_calls"): 1, ("all_to_all", "bytes"): s.local_tokens * width * BF16})
+    return collections.Counter({("all_to_all", "num_calls"): 1, ("all_to_all", "bytes"): s.tokens * width * BF16})
 
 
 def projected_to_heads(s):

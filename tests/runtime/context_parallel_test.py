@@ -2,6 +2,8 @@
 import unittest
 
 import context_formulas
+import label_formulas
+import saved_tensors_test
 from trainer_runs import Run, labels_of, trial_document
 
 TRAINING = {"seq_length": 128, "micro_batch_size": 2, "global_batch_size": 4, "train_iters": 5}
@@ -26,11 +28,18 @@ class ContextParallel:
     @classmethod
     def setUpClass(cls):
         cls.control = Run(cls.document([])).require_success()
-        cls.shapes = context_formulas.ContextShapes(cls.document([]))
+        rows = cls.control.ranks[0]["step"][0]["tokens_received"]  # all choices of the local tokens: every rank has all experts
+        cls.shapes = context_formulas.ContextShapes(cls.document([]), rows)
         cls.num_micro_batches = TRAINING["global_batch_size"] // TRAINING["micro_batch_size"]
 
     def per_step(self, counter):
         return {key: count * self.num_micro_batches for key, count in counter.items()}
+
+    check_held_tensors = saved_tensors_test.SavedTensorsTest.check
+
+    def test_every_layer_of_every_rank_holds_its_formula_to_the_byte(self):
+        for table in saved_tensors_test.saved_tensors(self.document([])):
+            self.check_held_tensors(table, self.shapes, labels_of(self.preset))
 
     def compare(self, arm):
         self.assertEqual(arm.loss_bits(), self.control.loss_bits())
@@ -51,9 +60,11 @@ class ContextParallel:
             with self.subTest(modules="+".join(modules)):
                 arm = Run(self.document(modules)).require_success()
                 self.compare(arm)
-                for rank in arm.ranks:
-                    for step in rank["step"]:
+                wanted = label_formulas.dropped_bytes(modules, self.shapes)
+                for rank, control_rank in zip(arm.ranks, self.control.ranks):
+                    for step, control_step in zip(rank["step"], control_rank["step"]):
                         self.check_messages(step, context_formulas.replayed(modules, self.shapes))
+                        self.assertEqual(control_step["forward_end_allocated_bytes"] - step["forward_end_allocated_bytes"], wanted)
 
     def test_full_recompute_equals_the_control_to_the_bit_and_replays_all_of_forward(self):
         uniform = {"recompute_method": "uniform", "recompute_num_layers": 1}

@@ -34,7 +34,8 @@ class Shapes:
         kinds = layer_kinds(self.family, self.f)
         self.mixers, self.mlps = [mixer for mixer, _ in kinds], [mlp for _, mlp in kinds]
         self.num_layers, self.num_dense, self.rows = len(kinds), self.mlps.count("dense"), rows_received
-        self.sequence, self.batch = training["seq_length"], training["micro_batch_size"]
+        self.context_size = parallel["context_parallel_size"]
+        self.sequence, self.batch = training["seq_length"] // self.context_size, training["micro_batch_size"]  # the rank's part
         self.tokens = self.sequence * self.batch
         self.exchanges = parallel["expert_model_parallel_size"] > 1
         self.fc1_factor = 1 if self.f.get("activation_func") == "squared_relu" else 2

@@ -66,7 +66,16 @@ def gdn(s):
     rule = (2 * tensor(s.tokens, heads, key_width, size=BF16) + 2 * tensor(s.tokens, values, size=BF16) +  # q, k, v, output
             tensor(s.tokens, heads, size=BF16) + tensor(s.tokens, heads, size=FP32) +                      # beta, decay
             tensor(s.tokens, heads, DELTA_RULE_CHUNK, size=BF16))
-    return fused_norm(s) + projection + heads_in + rule
+    return fused_norm(s) + projection + heads_in + rule + parameter_shares(s)
+
+
+def parameter_shares(s):
+    """What context parallelism cuts out of a gated delta net's parameters: of the convolution, of dt_bias and A_log."""
+    if s.context_size == 1:
+        return 0
+    heads, values = s.f["linear_num_value_heads"], s.f["linear_num_value_heads"] * s.f["linear_value_head_dim"]
+    channels = 2 * s.f["linear_num_key_heads"] * s.f["linear_key_head_dim"] + values
+    return tensor(channels // s.context_size, s.f["linear_conv_kernel_dim"], size=BF16) + 2 * tensor(heads // s.context_size, size=BF16)
 
 
 MIXERS = {"gqa": gqa, "mla": mla, "mamba": mamba, "gdn": gdn}

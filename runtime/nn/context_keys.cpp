@@ -107,9 +107,10 @@ void visit_keys(const ContextGroup& context, const LocalKeys& local, const std::
 LocalKeys visit_keys_backward(const ContextGroup& context, const LocalKeys& local,
                               const std::function<void(const KeyShare&, const KeyGradShare&)>& visit) {
   if (!context.is_alone() && !context.is_ring()) {
-    const auto share = all_members(*context.group, local);
-    const KeyGradShare sums{zero_sums(share.k_MBGLE.sizes(), local.k_BGLE), zero_sums(share.v_MBGLV.sizes(), local.v_BGLV)};
-    visit(share, sums);
+    const auto size = context.group->size();
+    const KeyGradShare sums{zero_sums(with_members(size, local.k_BGLE), local.k_BGLE),
+                            zero_sums(with_members(size, local.v_BGLV), local.v_BGLV)};
+    visit(all_members(*context.group, local), sums);
     return {scattered(*context.group, sums.dk_MBGLE), scattered(*context.group, sums.dv_MBGLV)};
   }
   std::optional<probes::ScratchScope> scratch;

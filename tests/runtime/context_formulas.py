@@ -9,7 +9,7 @@ from label_formulas import BF16, FP32
 class ContextShapes(label_formulas.Shapes):
     def __init__(self, document, rows_received=()):
         super().__init__(document, rows_received)
-        self.size, self.way = self.context_size, document["parallel"]["cp_comm_type"]
+        self.size, self.way = self.layout.context, document["parallel"]["cp_comm_type"]
 
     def key_value_elements(self, mixer):
         """Of the local tokens' keys and values together, in one layer."""

@@ -17,7 +17,7 @@ class ContextShapes(label_formulas.Shapes):
             width = self.f["num_attention_heads"] * (self.f["qk_head_dim"] + self.f["qk_pos_emb_head_dim"] + self.f["v_head_dim"])
         else:
             width = self.f["num_query_groups"] * 2 * self.f["kv_channels"]
-        return self.tokens * width
+        return self.tokens * width // self.tp
 
 
 def fetch_keys(s, mixer):
@@ -41,7 +41,7 @@ def both_ways(num_calls, num_bytes):
 
 
 def all_to_all(s, width):
-    return collections.Counter({("all_to_all", "num_calls"): 1, ("all_to_all", "bytes"): s.tokens * width * BF16})
+    return collections.Counter({("all_to_all", "num_calls"): 1, ("all_to_all", "bytes"): s.tokens * width // s.tp * BF16})
 
 
 def projected_to_heads(s):

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,12 +21,21 @@ enum class Init {
 };
 enum class ParameterKind { kDense, kExpert };  // an expert's gradients are reduced over the expert-data-parallel group
 
+// The part of a whole parameter that a rank holds: part `rank` of `count` of each section of dimension `dim`.
+struct Split {
+  std::int64_t dim = 0;
+  std::vector<std::int64_t> sections;  // their whole sizes, multiples of `count`; none: all of the dimension is one
+  int rank = 0;
+  int count = 1;
+};
+
 struct ParameterDeclaration {
-  std::string name;  // unique in the whole job: experts carry their global index
-  std::vector<std::int64_t> shape;
+  std::string name;                 // unique in the whole job: experts carry their global index
+  std::vector<std::int64_t> shape;  // of this rank's part
   Init init = Init::kNormal;
   ParameterKind kind = ParameterKind::kDense;
   at::ScalarType dtype = at::kBFloat16;  // fp32 for the few that Megatron keeps so
+  std::optional<Split> split;            // unset: every rank holds the whole
 };
 
 struct Parameter {
@@ -45,7 +55,7 @@ class ParameterStore {
   std::deque<Parameter> parameters_;
 };
 
-// Fills a parameter from the seed and its name alone: the same values under every layout.
+// Fills a parameter from the seed and its name alone: the same values under every layout. A part is cut from the whole.
 void initialise(const Parameter& parameter, std::int64_t seed, double std_deviation);
 
 }  // namespace rematch::nn

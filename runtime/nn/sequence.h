@@ -1,4 +1,4 @@
-// How the tokens of a micro-batch lie: sequence-major, row s * B + b.
+// How the tokens of a micro-batch lie: sequence-major, row s * B + b; and which one it is.
 #pragma once
 
 #include <cstdint>
@@ -6,8 +6,9 @@
 namespace rematch::nn {
 
 struct SequenceShape {
-  std::int64_t length = 0;  // S
-  std::int64_t batch = 0;   // B
+  std::int64_t length = 0;       // S
+  std::int64_t batch = 0;        // B
+  std::int64_t micro_batch = 0;  // of its step, from 0: a replay is told by it from the next micro-batch's forward
   std::int64_t num_tokens() const { return length * batch; }
 };
 

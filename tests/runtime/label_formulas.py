@@ -36,7 +36,8 @@ class Shapes:
         self.num_layers, self.num_dense, self.rows = len(kinds), self.mlps.count("dense"), rows_received
         self.sequence, self.batch = training["seq_length"], training["micro_batch_size"]
         self.tokens = self.sequence * self.batch
-        self.exchanges = parallel["expert_model_parallel_size"] > 1
+        self.exchanges = parallel["expert_model_parallel_size"] * parallel["expert_tensor_parallel_size"] > 1
+        self.expert_width = self.f.get("moe_ffn_hidden_size", 0) // parallel["expert_tensor_parallel_size"]  # of the part that this rank holds
         self.fc1_factor = 1 if self.f.get("activation_func") == "squared_relu" else 2
 
 
@@ -79,7 +80,7 @@ def layernorm(s):
 
 
 def moe_act(s):
-    return sum(tensor(rows, s.f["moe_ffn_hidden_size"], size=BF16) for rows in s.rows)
+    return sum(tensor(rows, s.expert_width, size=BF16) for rows in s.rows)
 
 
 def mlp_inside(s, width):
@@ -110,7 +111,7 @@ def router(s):
 
 
 def moe(s):
-    choices, width = s.tokens * s.f["moe_router_topk"], s.f["moe_ffn_hidden_size"]
+    choices, width = s.tokens * s.f["moe_router_topk"], s.expert_width
     per_layer = router(s) + 2 * tensor(choices, size=INT32)
     experts = sum(tensor(rows, s.f["hidden_size"], size=BF16) + tensor(rows, s.fc1_factor * width, size=BF16) +
                   tensor(rows, width, size=BF16) + tensor(rows, size=FP32) + (2 * tensor(rows, size=INT32) if s.exchanges else 0)
@@ -143,7 +144,7 @@ def outside_layers(s):
 
 def inside_the_replay_of_moe(labels, s, layer):
     """What moe_act and shared_experts beside moe take from the peak of that layer's replay, where it lies at the combine."""
-    dropped = {"moe_act": tensor(s.rows[layer], s.f["moe_ffn_hidden_size"], size=BF16), "shared_experts": shared_experts(s) // len(s.rows)}
+    dropped = {"moe_act": tensor(s.rows[layer], s.expert_width, size=BF16), "shared_experts": shared_experts(s) // len(s.rows)}
     return sum(dropped[label] for label in labels)
 
 

@@ -5,6 +5,7 @@
 #include <c10/util/Exception.h>
 
 #include <unistd.h>
+#include <algorithm>
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
@@ -60,8 +61,28 @@ void require(bool holds, const std::string& message) {
 }
 
 void check_features(const protocol::FeatureSpec& features) {
-  require(!features.fp8 && features.cuda_graph_impl == "none" && !features.moe_shared_expert_overlap && !features.cpu_offloading,
-          "features: this trainer has none of fp8, cuda_graph_impl, moe_shared_expert_overlap, cpu_offloading; switch them off");
+  require(!features.fp8 && features.cuda_graph_impl == "none" && !features.cpu_offloading,
+          "features: this trainer has none of fp8, cuda_graph_impl, cpu_offloading; switch them off");
+}
+
+bool has_shared_experts(const protocol::ModelSpec& model) {
+  const auto width = model.fields.find("moe_shared_expert_intermediate_size");
+  return width != model.fields.end() && std::get<std::int64_t>(width->second) > 0;
+}
+
+void check_shared_expert_overlap(const protocol::Trial& trial) {
+  if (!trial.features.moe_shared_expert_overlap) return;
+  require(
+      has_shared_experts(trial.model),
+      "features.moe_shared_expert_overlap: wanted false in a model without shared experts (moe_shared_expert_intermediate_size 0 or none), "
+      "found true");
+  const auto& labels = trial.recompute.recompute_modules;
+  const bool selects = trial.recompute.recompute_granularity == "selective" && labels &&
+                       std::find(labels->begin(), labels->end(), "shared_experts") != labels->end();
+  require(!selects,
+          "recompute.recompute_modules: wanted no shared_experts with moe_shared_expert_overlap, found it; overlapped shared experts run "
+          "outside "
+          "the checkpointed call (Megatron's rule L6)");
 }
 
 void check_optimizer(const protocol::OptimizerSpec& optimizer) {
@@ -108,6 +129,7 @@ void check_trial(const protocol::Trial& trial, const RankEnvironment& environmen
   require(environment.rank >= 0 && environment.rank < environment.world_size,
           "RANK: wanted 0 to " + std::to_string(environment.world_size - 1) + ", found " + std::to_string(environment.rank));
   check_features(trial.features);
+  check_shared_expert_overlap(trial);
   const auto problems = protocol::parallel_problems(trial.parallel);
   require(problems.empty(), problems.empty() ? "" : "parallel: " + problems.front());
   require(trial.backend.device != "cuda" || probes::built_with_cuda(),

@@ -24,7 +24,8 @@ BuiltModel::BuiltModel(const protocol::Trial& trial, const protocol::RecomputeSp
   model_ = models::family_named(trial.model.family)
                .build(trial.model.fields, {.modules = {mesh, store_, policy_},
                                            .attention_backend = attention_backend(trial.backend.attention),
-                                           .loss_scale = 1.0 / static_cast<double>(num_microbatches_)});
+                                           .loss_scale = 1.0 / static_cast<double>(num_microbatches_),
+                                           .shared_expert_overlap = trial.features.moe_shared_expert_overlap});
   buffers_ = parallel::place_parameters(store_, mesh, trial.optimizer, dummies_);
   for (const auto& parameter : store_.all()) nn::initialise(parameter, trial.training.seed, model_->init_method_std());
 }
@@ -38,7 +39,7 @@ std::vector<parallel::ParamBuffer*> BuiltModel::buffers() const {
 Batch BuiltModel::batch(std::int64_t step, std::int64_t micro_batch) const {
   const auto sample =
       step * trial_.training.global_batch_size + (micro_batch * mesh_.dims().data_parallel_size() + mesh_.data().rank()) * sequence_.batch;
-  return mock_batch({trial_.training.seed, sample, sequence_, model_->vocab_size()}, mesh_.device());
+  return mock_batch({trial_.training.seed, sample, of_micro_batch(micro_batch), model_->vocab_size()}, mesh_.device());
 }
 
 protocol::ModelRecord BuiltModel::record() const {

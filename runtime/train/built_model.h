@@ -27,10 +27,12 @@ class BuiltModel {
 
   Batch batch(std::int64_t step, std::int64_t micro_batch) const;
   // Cross-entropy of the batch, with a graph.
-  at::Tensor loss(const Batch& batch) { return model_->loss(batch.ids_T, batch.labels_T, sequence_); }
+  at::Tensor loss(const Batch& batch) { return model_->loss(batch.ids_T, batch.labels_T, of_micro_batch(batch.micro_batch)); }
   protocol::ModelRecord record() const;
 
  private:
+  nn::SequenceShape of_micro_batch(std::int64_t micro_batch) const { return {sequence_.length, sequence_.batch, sequence_.place, micro_batch}; }
+
   const protocol::Trial& trial_;
   const mesh::Mesh& mesh_;
   nn::SequenceShape sequence_;

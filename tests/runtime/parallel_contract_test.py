@@ -126,6 +126,16 @@ class DataParallelTest(Layout, unittest.TestCase):
     presets = [DENSE]
 
 
+class TensorParallelTest(Layout, unittest.TestCase):
+    parallel = axis(tp=2)
+    presets = [DENSE]  # a mixture of experts wants sequence parallelism
+
+
+class SequenceParallelTest(Layout, unittest.TestCase):
+    parallel = axis(tp=2, sequence_parallel=True)
+    presets = [DENSE, MLA, HYBRID, GDN]
+
+
 class ExpertParallelTest(Layout, unittest.TestCase):
     parallel = axis(ep=2)
     presets = [MLA, HYBRID, GDN]

@@ -32,7 +32,7 @@ class WholeRowsTest(unittest.TestCase):
             with self.subTest(preset=preset):
                 alone, shared = (run_batch([document_of(preset, parallel, fields=fields, train_iters=5)])[0].ranks for parallel in ({}, TENSOR))
                 losses = [[step["loss"] for step in rank["step"]] for rank in (*alone, *shared)]
-                self.assertGreater(losses[0][0] / losses[0][-1] - 1, self.TOLERANCE, "too little is learnt to tell")
+                self.assertGreater(abs(losses[0][0] / losses[0][-1] - 1), self.TOLERANCE, "the steps change too little to tell")
                 for rank in losses[1:]:
                     for ours, theirs in zip(rank, losses[0], strict=True):
                         self.assertAlmostEqual(ours / theirs, 1, delta=self.TOLERANCE)
@@ -171,7 +171,9 @@ class RefusalTest(unittest.TestCase):
 
     def assert_refused(self, document, message):
         run = Run(document)
-        self.assertEqual(run.exit_codes, [13, 13])
+        # A rank may find its peer gone before it has looked at the model itself: communication failed.
+        self.assertIn(13, run.exit_codes)
+        self.assertLessEqual(set(run.exit_codes), {12, 13})
         self.assertIn(message, "\n".join(run.logs) + "".join(error["message"] for rank in run.ranks for error in rank["error"]))
 
 

@@ -148,5 +148,15 @@ class ExpertAndDataParallelTest(Layout, unittest.TestCase):
     presets = [MLA]
 
 
+class ContextParallelRingTest(Layout, unittest.TestCase):
+    parallel = axis(cp=2)
+    presets = [DENSE, MLA, GDN]
+
+
+class ContextParallelAllGatherTest(Layout, unittest.TestCase):
+    parallel = axis(cp=2, cp_comm_type="all_gather")
+    presets = [DENSE, MLA]
+
+
 if __name__ == "__main__":
     unittest.main()

@@ -148,5 +148,40 @@ class ExpertAndDataParallelTest(Layout, unittest.TestCase):
     presets = [MLA]
 
 
+class ContextParallelRingTest(Layout, unittest.TestCase):
+    parallel = axis(cp=2)
+    presets = [DENSE, MLA, GDN]
+
+
+class ContextParallelAllGatherTest(Layout, unittest.TestCase):
+    parallel = axis(cp=2, cp_comm_type="all_gather")
+    presets = [DENSE, MLA]
+
+
+class ExpertTensorParallelTest(Layout, unittest.TestCase):
+    parallel = axis(etp=2)
+    presets = [MLA, HYBRID]
+
+
+class TensorTimesExpertTest(Layout, unittest.TestCase):
+    world_size = 4
+    parallel = axis(tp=2, ep=2, sequence_parallel=True)
+    presets = [MLA, GDN]
+
+
+class ContextTimesTensorTest(Layout, unittest.TestCase):
+    world_size = 4
+    parallel = axis(tp=2, cp=2, sequence_parallel=True)
+    presets = [MLA, GDN]
+    fields = {GDN: {"linear_num_key_heads": 4, "linear_num_value_heads": 8}}  # one a rank at least
+
+
+class EightRanksOfTheGuideTest(Layout, unittest.TestCase):
+    """Moonlight's layout in the guide: TP 2, EP 8 over DP 4. Each expert is on one rank, dense parameters are on four."""
+    world_size = 8
+    parallel = axis(tp=2, ep=8, sequence_parallel=True)
+    presets = [MLA]
+
+
 if __name__ == "__main__":
     unittest.main()

@@ -32,6 +32,7 @@
 #include "runtime/train/trainer.h"
 #include "schemas/protocol/document_error.h"
 #include "schemas/protocol/optimizer_problems.h"
+#include "schemas/protocol/pipeline_layers.h"
 #include "schemas/protocol/record_file.h"
 #include "schemas/protocol/trial.h"
 #include "schemas/protocol/trial_paths.h"
@@ -78,6 +79,14 @@ void check_distribution(const protocol::Trial& trial) {
           "recompute.distribute_saved_activations: wanted false with tensor_model_parallel_size 1, found true");
 }
 
+void check_pipeline(const protocol::Trial& trial, const protocol::ParallelDims& dims) {
+  if (dims.pipeline_size() == 1) return;
+  for (const auto& problem : protocol::pipeline_problems(models::num_layers(trial.model), trial.parallel))
+    throw base::BadTrial("parallel: " + problem);
+  const auto num_micro_batches = trial.training.global_batch_size / (trial.training.micro_batch_size * dims.data_parallel_size());
+  for (const auto& problem : protocol::schedule_problems(num_micro_batches, trial.parallel)) throw base::BadTrial("training: " + problem);
+}
+
 // What the controller checks before a launch, checked again: a trial may be run by hand.
 void check_trial(const protocol::Trial& trial, const RankEnvironment& environment) {
   require(trial.parallel.world_size == environment.world_size, "parallel.world_size is " + std::to_string(trial.parallel.world_size) +
@@ -91,13 +100,13 @@ void check_trial(const protocol::Trial& trial, const RankEnvironment& environmen
   require(trial.backend.device != "cuda" || probes::built_with_cuda(),
           "backend.device: cuda wants a trainer built with WITH_CUDA=ON (preset cuda); this one was built without");
   const protocol::ParallelDims dims(trial.parallel);
-  require(trial.parallel.tensor_model_parallel_size == 1 && trial.parallel.pipeline_model_parallel_size == 1 &&
-              trial.parallel.context_parallel_size == 1,
-          "parallel: this trainer has data and expert parallelism; tensor, pipeline and context sizes must be 1");
+  require(trial.parallel.tensor_model_parallel_size == 1 && trial.parallel.context_parallel_size == 1,
+          "parallel: this trainer has data, expert and pipeline parallelism; tensor and context sizes must be 1");
   require(trial.training.global_batch_size % (trial.training.micro_batch_size * dims.data_parallel_size()) == 0,
           "training.global_batch_size must be a multiple of micro_batch_size * data parallel size (" +
               std::to_string(trial.training.micro_batch_size * dims.data_parallel_size()) + "), found " +
               std::to_string(trial.training.global_batch_size));
+  check_pipeline(trial, dims);
   require(trial.training.bf16, "training.bf16: this trainer has bf16 parameters only");
   check_optimizer(trial.optimizer);
   check_distribution(trial);
@@ -309,7 +318,7 @@ TrainExit list_saved_tensors(const std::string& trial_path, const RankEnvironmen
     const auto mesh = join_mesh(trial, environment);
     const probes::DeviceScope charged;
     train::BuiltModel built(trial, resolved, mesh);
-    std::fputs(train::saved_tensor_table(train::held_for_backward(built, memory)).c_str(), stdout);
+    std::fputs(train::saved_tensor_table(train::held_for_backward(built, mesh, memory)).c_str(), stdout);
     mesh.world().barrier();
     return TrainExit::kDone;
   });

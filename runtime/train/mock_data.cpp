@@ -27,7 +27,7 @@ struct SplitMix {
 }  // namespace
 
 Batch mock_batch(const BatchRequest& request, at::Device device) {
-  const auto [length, batch] = request.sequence;
+  const auto length = request.sequence.length, batch = request.sequence.batch;
   std::vector<std::int64_t> ids(static_cast<std::size_t>(length * batch)), labels(ids.size());
   for (std::int64_t b = 0; b < batch; ++b) {
     SplitMix random{SplitMix{static_cast<std::uint64_t>(request.seed)}.next() ^ static_cast<std::uint64_t>(request.first_sample + b)};

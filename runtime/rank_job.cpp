@@ -25,6 +25,7 @@
 #include "runtime/comm/backends.h"
 #include "runtime/mesh/mesh.h"
 #include "runtime/models/model.h"
+#include "runtime/nn/context_chunks.h"
 #include "runtime/recompute/policy.h"
 #include "runtime/train/built_model.h"
 #include "runtime/train/recorder.h"
@@ -87,6 +88,17 @@ void check_pipeline(const protocol::Trial& trial, const protocol::ParallelDims& 
   for (const auto& problem : protocol::schedule_problems(num_micro_batches, trial.parallel)) throw base::BadTrial("training: " + problem);
 }
 
+void check_context_parallelism(const protocol::Trial& trial) {
+  const auto size = trial.parallel.context_parallel_size;
+  if (size == 1) return;
+  const auto chunks = nn::num_context_chunks(size);
+  require(trial.training.seq_length % chunks == 0, "training.seq_length: wanted a multiple of 2 * context_parallel_size (" +
+                                                       std::to_string(chunks) + "), since each rank has two chunks of a sequence, found " +
+                                                       std::to_string(trial.training.seq_length));
+  require(trial.backend.attention == "fused", "backend.attention: wanted fused with context_parallel_size " + std::to_string(size) +
+                                                  ", found " + trial.backend.attention + "; unfused attention has no context parallelism");
+}
+
 // What the controller checks before a launch, checked again: a trial may be run by hand.
 void check_trial(const protocol::Trial& trial, const RankEnvironment& environment) {
   require(trial.parallel.world_size == environment.world_size, "parallel.world_size is " + std::to_string(trial.parallel.world_size) +
@@ -100,8 +112,9 @@ void check_trial(const protocol::Trial& trial, const RankEnvironment& environmen
   require(trial.backend.device != "cuda" || probes::built_with_cuda(),
           "backend.device: cuda wants a trainer built with WITH_CUDA=ON (preset cuda); this one was built without");
   const protocol::ParallelDims dims(trial.parallel);
-  require(trial.parallel.tensor_model_parallel_size == 1 && trial.parallel.context_parallel_size == 1,
-          "parallel: this trainer has data, expert and pipeline parallelism; tensor and context sizes must be 1");
+  require(trial.parallel.tensor_model_parallel_size == 1,
+          "parallel: this trainer has data, context, expert and pipeline parallelism; the tensor size must be 1");
+  check_context_parallelism(trial);
   require(trial.training.global_batch_size % (trial.training.micro_batch_size * dims.data_parallel_size()) == 0,
           "training.global_batch_size must be a multiple of micro_batch_size * data parallel size (" +
               std::to_string(trial.training.micro_batch_size * dims.data_parallel_size()) + "), found " +

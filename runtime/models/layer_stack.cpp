@@ -58,7 +58,7 @@ class LayerStack final : public Model {
   at::Tensor loss(const Head& head, at::Tensor x_TH, const at::Tensor& labels_T) const;
 
   StackShape shape_;
-  recompute::InputShard input_shard_;  // for distribute_saved_activations
+  recompute::InputShard input_shard_;   // for distribute_saved_activations
   nn::Parameter* embedding_ = nullptr;  // null where the chunk has none
   std::vector<Layer> layers_;
   std::vector<nn::MoeLayer*> moe_layers_;

@@ -38,7 +38,8 @@ GroupedQueryAttention::GroupedQueryAttention(const std::string& name, const GqaS
       core_attention_{.backend = shape.attention_backend,
                       .scale = 1.0 / std::sqrt(static_cast<double>(shape.kv_channels)),
                       .attention_dropout = shape.attention_dropout,
-                      .streams = &context.policy.random()},
+                      .streams = &context.policy.random(),
+                      .context = context_group(context.mesh)},
       norm_(declare_norm_weight(context.store, name + ".linear_qkv.layer_norm_weight", shape.hidden_size, shape.gamma)),
       qkv_(context.store.declare({.name = name + ".linear_qkv.weight", .shape = {mixed_width(shape), shape.hidden_size}})),
       projection_(context.store.declare(

@@ -16,6 +16,9 @@ Mamba2Mixer::Mamba2Mixer(const std::string& name, const Mamba2Shape& shape, cons
   if (shape.mamba_num_heads % shape.mamba_num_groups != 0)
     throw base::BadTrial("model.mamba_num_heads: wanted a multiple of mamba_num_groups (" + std::to_string(shape.mamba_num_groups) +
                          "), found " + std::to_string(shape.mamba_num_heads));
+  if (context.mesh.dims().context_size() > 1)
+    throw base::BadTrial("parallel.context_parallel_size: wanted 1, found " + std::to_string(context.mesh.dims().context_size()) +
+                         "; Mamba2 layers have no context parallelism in this trainer");
   const auto declare = [&](const char* unit, std::vector<std::int64_t> sizes, Init init, at::ScalarType dtype = at::kBFloat16) {
     return context.store.declare({.name = name + "." + unit, .shape = std::move(sizes), .init = init, .dtype = dtype});
   };

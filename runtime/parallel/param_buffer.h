@@ -19,7 +19,7 @@ enum class Sharding { kSharded, kWhole };
 struct BufferOptions {
   at::ScalarType grad_dtype = at::kBFloat16;
   Sharding sharding = Sharding::kSharded;
-  nn::DummyGrads* dummies = nullptr;  // not null: gradient accumulation fusion
+  nn::DummyGrads* dummies = nullptr;      // not null: gradient accumulation fusion
   std::int64_t bucket_size = 40'000'000;  // elements; a bucket closes at the parameter that reaches it
 };
 

@@ -21,8 +21,7 @@ std::int64_t bucket_size(const mesh::Mesh& mesh, std::int64_t model_chunk) {
   return std::max<std::int64_t>(40'000'000, 1'000'000 * mesh.data_context().size());
 }
 
-std::vector<std::unique_ptr<ParamBuffer>> place_parameters(nn::ParameterStore& store, const mesh::Mesh& mesh,
-                                                           const PlaceRequest& request) {
+std::vector<std::unique_ptr<ParamBuffer>> place_parameters(nn::ParameterStore& store, const mesh::Mesh& mesh, const PlaceRequest& request) {
   const auto& spec = request.optimizer;
   std::vector<std::unique_ptr<ParamBuffer>> buffers;
   for (const auto kind : {nn::ParameterKind::kDense, nn::ParameterKind::kExpert})

@@ -25,7 +25,6 @@ struct PlaceRequest {
 
 // One buffer for each (expert or not, type) that occurs; dense before experts, bf16 before fp32. fp32 parameters have fp32 gradients; those
 // of bf16 parameters are as the options say. Store, mesh and dummies outlive the buffers.
-std::vector<std::unique_ptr<ParamBuffer>> place_parameters(nn::ParameterStore& store, const mesh::Mesh& mesh,
-                                                           const PlaceRequest& request);
+std::vector<std::unique_ptr<ParamBuffer>> place_parameters(nn::ParameterStore& store, const mesh::Mesh& mesh, const PlaceRequest& request);
 
 }  // namespace rematch::parallel

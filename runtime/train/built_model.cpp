@@ -32,7 +32,9 @@ std::int64_t num_elements_of_all(const nn::ParameterStore& store, const mesh::Me
 BuiltModel::BuiltModel(const protocol::Trial& trial, const protocol::RecomputeSpec& resolved, const mesh::Mesh& mesh)
     : trial_(trial),
       mesh_(mesh),
-      sequence_{trial.training.seq_length, trial.training.micro_batch_size},
+      sequence_{.length = trial.training.seq_length / mesh.dims().context_size(),
+                .batch = trial.training.micro_batch_size,
+                .place = {mesh.context().rank(), mesh.context().size()}},
       num_microbatches_(trial.training.global_batch_size / (trial.training.micro_batch_size * mesh.dims().data_parallel_size())),
       policy_(resolved, mesh.device()) {
   random::seed_streams(policy_.random(), {.seed = trial.training.seed + kSeedStep * mesh.pipeline().rank(),
@@ -66,8 +68,8 @@ std::vector<parallel::ParamBuffer*> BuiltModel::buffers() const {
 
 std::vector<std::int64_t> BuiltModel::stream_shape() const {
   const auto& dims = mesh_.dims();
-  const auto shards = dims.context_size() * (dims.spec().sequence_parallel ? dims.tensor_size() : 1);
-  return {sequence_.num_tokens() / shards, chunks_.front().model->hidden_size()};
+  const auto num_shards = dims.spec().sequence_parallel ? dims.tensor_size() : 1;
+  return {sequence_.num_tokens() / num_shards, chunks_.front().model->hidden_size()};
 }
 
 models::ModelInput BuiltModel::input(std::int64_t step, std::int64_t micro_batch, std::int64_t chunk) const {

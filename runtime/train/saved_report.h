@@ -1,5 +1,5 @@
-// What one micro-batch's forward through all chunks of a rank leaves for its backward, as a table for people: tensor by tensor, then by layer
-// and by region.
+// What one micro-batch's forward through all chunks of a rank leaves for its backward, as a table for people: tensor by tensor, then by
+// layer and by region.
 #pragma once
 
 #include <cstdint>

@@ -5,6 +5,7 @@ import functools
 import json
 import unittest
 
+from persistent_bytes import PersistentBytes
 from trainer_runs import dropout_fields, labels_of, run_batch, trial_document
 
 TRAINING = {"seq_length": 64, "micro_batch_size": 1, "global_batch_size": 8}
@@ -13,6 +14,7 @@ NUM_LOSSES = 5
 # averages out. A wrong shard, a lost gradient or a token that goes astray moves the loss by more within five steps.
 TOLERANCE = 0.002
 LIMIT_S = 280  # of all trials of a layout
+SCALAR_BYTES = 512
 
 
 def axis(**degrees):
@@ -57,6 +59,7 @@ class Layout:
             with self.subTest(preset=preset):
                 self.check_losses(plain_records, preset)
                 self.check_routing(plain_records)
+                self.check_persistent_bytes(plain_records, plain)
             control = records[0]
             self.check_that_the_control_replays_nothing(control, preset)
             for name, arm in list(zip(arms, records))[1:]:
@@ -76,6 +79,13 @@ class Layout:
         if self.parallel.get("expert_model_parallel_size", 1) > 1:
             received = {tuple(rank["step"][0]["tokens_received"]) for rank in records.ranks}
             self.assertGreater(len(received), 1, "routing is even, so uneven exchanges were not tried")
+
+    def check_persistent_bytes(self, records, document):
+        """Facts of Megatron's table, tensor by tensor: parameters, gradients, optimizer state, gradient copies; and the sum of the step's losses."""
+        for rank, record in enumerate(records.ranks):
+            formula = PersistentBytes(document, rank)
+            wanted = formula.built() + formula.late() + formula.grad_copies() + SCALAR_BYTES
+            self.assertEqual({step["end_allocated_bytes"] for step in record["step"]}, {wanted}, f"rank {rank}")
 
     def check_that_the_control_replays_nothing(self, control, preset):
         for rank in control.ranks:

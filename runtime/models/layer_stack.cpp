@@ -54,10 +54,13 @@ class LayerStack final : public Model {
 
   void make_layers(const protocol::ChunkLayers& chunk, const LayerMaker& make_layer, const BuildContext& context);
   at::Tensor embedded(const at::Tensor& ids_T) const;
+  std::optional<random::StreamScope> layer_stream() const;
   at::Tensor run_group(const Group& group, const at::Tensor& x_TH, nn::SequenceShape sequence);
   at::Tensor loss(const Head& head, at::Tensor x_TH, const at::Tensor& labels_T) const;
 
   StackShape shape_;
+  nn::TensorParallel tensor_parallel_;
+  random::RandomStreams& random_;
   recompute::InputShard input_shard_;   // for distribute_saved_activations
   nn::Parameter* embedding_ = nullptr;  // null where the chunk has none
   std::vector<Layer> layers_;
@@ -67,15 +70,20 @@ class LayerStack final : public Model {
 };
 
 LayerStack::LayerStack(const StackShape& shape, const LayerMaker& make_layer, const BuildContext& context)
-    : shape_(shape), input_shard_(nn::shard_over(context.modules.mesh.tensor())) {
+    : shape_(shape),
+      tensor_parallel_(context.modules.mesh),
+      random_(context.modules.policy.random()),
+      input_shard_(nn::shard_over(context.modules.mesh.tensor())) {
   auto& store = context.modules.store;
   const std::vector<std::int64_t> table = {shape.padded_vocab_size, shape.norm.hidden_size};
   const auto chunk = context.layers.value_or(protocol::ChunkLayers{.count = shape.num_layers});
-  if (chunk.has_embedding) embedding_ = store.declare({.name = "embedding.word_embeddings.weight", .shape = table});
+  if (chunk.has_embedding)
+    embedding_ = store.declare(tensor_parallel_.cut_outputs({.name = "embedding.word_embeddings.weight", .shape = table}));
   make_layers(chunk, make_layer, context);
   if (!chunk.has_head) return;
-  auto* norm = nn::declare_norm_weight(store, "final_layernorm.weight", shape.norm.hidden_size, shape.norm.gamma);
-  head_ = Head{norm, store.declare({.name = "output_layer.weight", .shape = table})};
+  auto* norm =
+      nn::declare_norm_weight(store, {"final_layernorm.weight", shape.norm.hidden_size, shape.norm.gamma, tensor_parallel_.grad_of_rows()});
+  head_ = Head{norm, store.declare(tensor_parallel_.cut_outputs({.name = "output_layer.weight", .shape = table}))};
 }
 
 void LayerStack::make_layers(const protocol::ChunkLayers& chunk, const LayerMaker& make_layer, const BuildContext& context) {
@@ -92,8 +100,15 @@ void LayerStack::make_layers(const protocol::ChunkLayers& chunk, const LayerMake
 }
 
 at::Tensor LayerStack::embedded(const at::Tensor& ids_T) const {
-  auto x_TH = nn::embed(ids_T, embedding_->tensor);
+  auto x_TH = nn::vocab_parallel_embed(ids_T, embedding_->tensor, tensor_parallel_);
+  const auto stream = layer_stream();
   return shape_.hidden_dropout > 0 ? nn::dropout_layer(x_TH, shape_.hidden_dropout) : x_TH;
+}
+
+// Where rows are sharded, what the ranks draw for their rows must differ, from the embedding's dropout to the last layer.
+std::optional<random::StreamScope> LayerStack::layer_stream() const {
+  if (!tensor_parallel_.shards_rows()) return std::nullopt;
+  return std::optional<random::StreamScope>(std::in_place, random_, random::kModelParallelStream);
 }
 
 at::Tensor LayerStack::run_group(const Group& group, const at::Tensor& x_TH, nn::SequenceShape sequence) {
@@ -115,12 +130,16 @@ at::Tensor LayerStack::loss(const Head& head, at::Tensor x_TH, const at::Tensor&
   x_TH = nn::rms_norm(x_TH, head.norm->tensor, shape_.norm.epsilon, shape_.norm.gamma);
   const base::RoleScope role(protocol::Role::kLogitsAndLoss);
   // No name for the logits: they go as soon as the loss has made their gradient.
-  return nn::cross_entropy(nn::linear_layer(x_TH, head.table->tensor), labels_T);
+  return nn::vocab_parallel_cross_entropy(nn::column_parallel_linear(x_TH, head.table->tensor, tensor_parallel_), labels_T,
+                                          tensor_parallel_);
 }
 
 at::Tensor LayerStack::forward(const ModelInput& input) {
   auto x_TH = embedding_ != nullptr ? embedded(input.ids_T) : input.hidden_TH;
-  for (const auto& group : groups_) x_TH = run_group(group, x_TH, input.sequence);
+  {
+    const auto stream = layer_stream();
+    for (const auto& group : groups_) x_TH = run_group(group, x_TH, input.sequence);
+  }
   return head_ ? loss(*head_, std::move(x_TH), input.labels_T) : x_TH;
 }
 

@@ -43,7 +43,7 @@ class Model {
   virtual void finish_step() = 0;
   // Auxiliary losses of the step just finished on this rank, by Megatron's log name. Then none. A chunk names all that the model has.
   virtual std::map<std::string, AuxLoss> take_aux_losses() = 0;
-  // Rows that this rank's experts received in the last forward, one entry an MoE layer of the chunk.
+  // Rows that this rank's experts computed on in the last forward, one entry an MoE layer of the chunk.
   virtual std::vector<std::int64_t> tokens_received() const = 0;
   virtual std::int64_t vocab_size() const = 0;  // rows of the embedding
   virtual std::int64_t hidden_size() const = 0;
@@ -55,6 +55,7 @@ struct BuildContext {
   nn::ModuleContext modules;
   nn::AttentionBackend attention_backend = nn::AttentionBackend::kFused;
   double loss_scale = 1;                        // 1 / micro-batches of a step
+  bool shared_expert_overlap = false;           // moe_shared_expert_overlap
   std::optional<protocol::ChunkLayers> layers;  // of one model chunk; null: the whole model
 };
 

@@ -1,6 +1,6 @@
 // The gated delta net of Qwen3-Next: input norm fused into the input projection, causal convolution, gated delta rule, gated norm, output
-// projection. Region: `gdn_norm_out` (the gated norm's output).
-// Under context parallelism everything between the two projections runs on whole sequences and on a share of the heads (context_heads.h);
+// projection. Region: `gdn_norm_out` (the gated norm's output). Tensor parallelism: each rank has its share of the key and value heads.
+// Under context parallelism everything between the two projections runs on whole sequences and on a share of those (context_heads.h);
 // the way back to this rank's tokens is part of the region, so the kept output has all heads of its tokens.
 #pragma once
 
@@ -13,6 +13,7 @@
 #include "runtime/nn/module_context.h"
 #include "runtime/nn/rms_norm.h"
 #include "runtime/nn/sequence.h"
+#include "runtime/nn/tensor_parallel.h"
 
 namespace rematch::nn {
 
@@ -35,8 +36,9 @@ struct GatedDeltaNetShape {
 
 class GatedDeltaNet {
  public:
+  // `shape` is the whole layer's. Throws base::BadTrial where the heads do not divide.
   GatedDeltaNet(const std::string& name, const GatedDeltaNetShape& shape, const ModuleContext& context);
-  // x_TH: the residual stream, not normed -> [T, H], the residual not added
+  // x_TH: this rank's rows of the residual stream, not normed -> the same rows [T, H], the residual not added. `sequence`: all rows.
   at::Tensor forward(const at::Tensor& x_TH, SequenceShape sequence) const;
 
  private:
@@ -46,7 +48,8 @@ class GatedDeltaNet {
   };
   Mixed mix(const at::Tensor& x_TH, SequenceShape sequence) const;
 
-  GatedDeltaNetShape shape_;
+  TensorParallel tensor_parallel_;
+  GatedDeltaNetShape shape_;  // of this tensor-parallel rank's heads
   ContextHeads context_heads_;
   GatedDeltaNetShape share_;  // with the heads that this rank has of whole sequences
   Parameter* input_norm_;

@@ -22,8 +22,10 @@ std::int64_t num_elements(const nn::ParameterStore& store) {
 // Of the chunk on all ranks that have a part of it.
 std::int64_t num_elements_of_all(const nn::ParameterStore& store, const mesh::Mesh& mesh) {
   std::int64_t sum = 0;
-  for (const auto& parameter : store.all())
-    sum += parameter.num_elements() * (parameter.declaration.kind == nn::ParameterKind::kExpert ? mesh.expert().size() : 1);
+  for (const auto& parameter : store.all()) {
+    const auto num_parts = parameter.declaration.split ? parameter.declaration.split->count : 1;
+    sum += parameter.num_elements() * num_parts * (parameter.declaration.kind == nn::ParameterKind::kExpert ? mesh.expert().size() : 1);
+  }
   return sum;
 }
 
@@ -56,6 +58,7 @@ std::unique_ptr<models::Model> BuiltModel::build(const protocol::ChunkLayers& la
       .build(trial_.model.fields, {.modules = {mesh_, store, policy},
                                    .attention_backend = attention_backend(trial_.backend.attention),
                                    .loss_scale = 1.0 / static_cast<double>(num_microbatches_),
+                                   .shared_expert_overlap = trial_.features.moe_shared_expert_overlap,
                                    .layers = layers});
 }
 
@@ -79,7 +82,7 @@ models::ModelInput BuiltModel::input(std::int64_t step, std::int64_t micro_batch
   if (!layers.has_embedding && !layers.has_head) return input;
   const auto sample =
       step * trial_.training.global_batch_size + (micro_batch * mesh_.dims().data_parallel_size() + mesh_.data().rank()) * sequence_.batch;
-  const auto batch = mock_batch({trial_.training.seed, sample, sequence_, model->vocab_size()}, mesh_.device());
+  const auto batch = mock_batch({trial_.training.seed, sample, input.sequence, model->vocab_size()}, mesh_.device());
   if (layers.has_embedding) input.ids_T = batch.ids_T;
   if (layers.has_head) input.labels_T = batch.labels_T;
   return input;

@@ -31,7 +31,7 @@ class BuiltModel {
   BuiltModel(const protocol::Trial& trial, const protocol::RecomputeSpec& resolved, const mesh::Mesh& mesh);
 
   recompute::Policy& policy() { return policy_; }
-  const std::deque<ModelChunk>& chunks() const { return chunks_; }
+  std::deque<ModelChunk>& chunks() { return chunks_; }
   const ModelChunk& chunk(std::int64_t index) const { return chunks_[static_cast<std::size_t>(index)]; }
   std::vector<parallel::ParamBuffer*> buffers() const;
   std::int64_t num_microbatches() const { return num_microbatches_; }  // of a step, on this rank

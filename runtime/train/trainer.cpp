@@ -10,6 +10,7 @@
 #include "runtime/base/errors.h"
 #include "runtime/base/log.h"
 #include "runtime/parallel/optimizer.h"
+#include "runtime/parallel/tensor_grads.h"
 #include "runtime/train/built_model.h"
 #include "runtime/train/gradient_log.h"
 #include "runtime/train/pipeline_passes.h"
@@ -88,6 +89,7 @@ void TrainingJob::run_step(std::int64_t step) {
 void TrainingJob::update_parameters(std::int64_t step, protocol::StepRecord& record) {
   recorder_.enter_phase(Phase::kGradSync);
   enter_once(step, Stage::kFirstGradSync);
+  for (auto& chunk : built_.chunks()) parallel::sum_tensor_grads(chunk.store, mesh_.tensor());
   optimizer_.sync_grads();
   built_.finish_step();
   leave_once(step, Stage::kFirstGradSync);

@@ -83,7 +83,12 @@ def mla_up_proj(s):
     q_k = 2 * tensor(s.tokens, heads, width, size=BF16)
     value = tensor(s.tokens, heads, s.f["v_head_dim"], size=BF16)
     query_norm = 0 if s.f["q_lora_rank"] is None else norm(s, s.f["q_lora_rank"])
-    return s.num_layers * (q_k + value + norm(s, s.f["kv_lora_rank"]) + query_norm)
+    return s.num_layers * (q_k + value + norm(s, s.f["kv_lora_rank"]) + query_norm - gathered_key(s))
+
+
+def gathered_key(s):
+    """The rotary key of all rows, which mla_up_proj keeps where it has to be gathered."""
+    return tensor(s.tokens, s.f["qk_pos_emb_head_dim"], size=BF16) if s.layout.sequence_parallel else 0
 
 
 def layernorm(s):

@@ -3,7 +3,7 @@
 """
 import copy
 
-from label_formulas import BF16, BOOL, FP32, dropped_bytes, norm, tensor
+from label_formulas import BF16, BOOL, FP32, dropped_bytes, gathered_key, norm, tensor
 
 INT64 = 8
 DELTA_RULE_CHUNK = 64  # tokens; the rows of each chunk's inverse
@@ -101,6 +101,8 @@ def outside_labels(layer):
 
 def kept_instead(label, s):
     """What an active label keeps that is not held without it."""
+    if label == "mla_up_proj":
+        return s.mixers.count("mla") * gathered_key(s)
     return s.mixers.count("gqa") * key_and_value(s) if label == "core_attn" and repeats_keys(s) else 0
 
 

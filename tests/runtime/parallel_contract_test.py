@@ -126,6 +126,16 @@ class DataParallelTest(Layout, unittest.TestCase):
     presets = [DENSE]
 
 
+class TensorParallelTest(Layout, unittest.TestCase):
+    parallel = axis(tp=2)
+    presets = [DENSE]  # a mixture of experts wants sequence parallelism
+
+
+class SequenceParallelTest(Layout, unittest.TestCase):
+    parallel = axis(tp=2, sequence_parallel=True)
+    presets = [DENSE, MLA, HYBRID, GDN]
+
+
 class ExpertParallelTest(Layout, unittest.TestCase):
     parallel = axis(ep=2)
     presets = [MLA, HYBRID, GDN]
@@ -136,6 +146,16 @@ class ExpertAndDataParallelTest(Layout, unittest.TestCase):
     world_size = 4
     parallel = axis(ep=2)
     presets = [MLA]
+
+
+class ContextParallelRingTest(Layout, unittest.TestCase):
+    parallel = axis(cp=2)
+    presets = [DENSE, MLA, GDN]
+
+
+class ContextParallelAllGatherTest(Layout, unittest.TestCase):
+    parallel = axis(cp=2, cp_comm_type="all_gather")
+    presets = [DENSE, MLA]
 
 
 class PipelineParallelTest(Layout, unittest.TestCase):

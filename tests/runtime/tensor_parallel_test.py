@@ -3,10 +3,12 @@ the losses and bits of more arms."""
 import unittest
 
 import label_formulas
+from persistent_bytes import PersistentBytes
 from saved_tensors_test import SavedTensorsCheck, saved_tensors
 from trainer_runs import TINY_TRAINING, Run, dropout_fields, labels_of, run_batch, tiny_presets, trial_document
 
 BF16, FP32 = 2, 4
+SCALAR_BYTES = 512  # the sum of the step's losses
 SEQUENCE = {"tensor_model_parallel_size": 2, "sequence_parallel": True}
 TENSOR = {"tensor_model_parallel_size": 2, "sequence_parallel": False}
 # Models without a mixture of experts, which wants sequence parallelism: of each kind of mixer but the gated delta net, whose family has experts
@@ -148,6 +150,18 @@ class CommunicationTest(unittest.TestCase):
         latents = self.TOKENS * (fields["q_lora_rank"] + fields["kv_lora_rank"]) * BF16
         self.assertEqual([(count["axis"], count["operation"], count["num_calls"], count["bytes"]) for count in replayed],
                          [("tp", "all_gather", 2 * fields["num_layers"], fields["num_layers"] * latents)])
+
+
+class GradientSumTest(unittest.TestCase):
+    def test_the_gradients_of_norms_lie_side_by_side_while_they_are_summed(self):
+        for options, size in (({}, BF16), ({"grad_reduce_in_fp32": True}, FP32)):
+            document = document_of("llama3_tiny", SEQUENCE, optimizer=options, train_iters=1)
+            fields = document["model"]["fields"]
+            norms = label_formulas.tensor(2 * fields["num_layers"] + 1, fields["hidden_size"], size=size)
+            for rank, records in enumerate(run_batch([document])[0].ranks):
+                with self.subTest(rank=rank, **options):
+                    held = PersistentBytes(document, rank).built() + SCALAR_BYTES
+                    self.assertEqual(records["step"][0]["phases"]["grad_sync"]["peak_allocated_bytes"], held + norms)
 
 
 class RefusalTest(unittest.TestCase):

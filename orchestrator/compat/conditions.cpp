@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <functional>
 
+#include "schemas/protocol/field_rules.h"
 #include "schemas/protocol/recompute_labels.h"
 
 namespace rematch::compat {
@@ -71,6 +72,17 @@ Labels without_site(const Setting& setting) {
   return selected_labels(setting, [&](const std::string& label) { return label != "shared_experts" && num_sites(setting, label) == 0; });
 }
 
+Labels context_labels(const Setting& setting) {
+  if (setting.trial.parallel.context_parallel_size == 1) return {};
+  return selected_labels(setting, [&](const std::string& label) {
+    return (label == "core_attn" || label == "gdn_norm_out") && num_sites(setting, label) > 0;
+  });
+}
+
+std::vector<protocol::UnsplitKinds> unsplit(const Setting& setting) {
+  return protocol::unsplit_kinds(setting.family, setting.trial.model.fields, setting.trial.parallel);
+}
+
 }  // namespace
 
 bool is_full(const Setting& setting) { return setting.trial.recompute.recompute_granularity == "full"; }
@@ -99,6 +111,27 @@ std::string why_no_grouped_experts(const Setting& setting) {
 }
 
 bool has_shared_experts(const Setting& setting) { return num_sites(setting, "shared_experts") > 0; }
+
+bool has_moe_layers(const Setting& setting) { return num_sites(setting, "moe") > 0; }
+
+bool replays_context_traffic(const Setting& setting) { return !context_labels(setting).empty(); }
+
+std::string replayed_context_traffic(const Setting& setting) {
+  std::string text = "context_parallel_size " + std::to_string(setting.trial.parallel.context_parallel_size);
+  for (const std::string& label : context_labels(setting))
+    text += label == "core_attn" ? "; core_attn: keys and values go round again" : "; gdn_norm_out: the all-to-all from heads to tokens";
+  return text;
+}
+
+bool has_unsplit_layers(const Setting& setting) { return !unsplit(setting).empty(); }
+
+std::string unsplit_layers(const Setting& setting) {
+  std::string text;
+  for (const auto& row : unsplit(setting))
+    text += (text.empty() ? "" : "; ") + row.option + " is " + std::to_string(row.degree) + ", the model has layers of kind " +
+            joined(row.kinds) + " (" + setting.family.name + ")";
+  return text;
+}
 
 bool has_layers_out_of_range(const Setting& setting) {
   const auto& count = setting.trial.recompute.recompute_num_layers;

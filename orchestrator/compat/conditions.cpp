@@ -4,6 +4,7 @@
 #include <functional>
 
 #include "schemas/protocol/field_rules.h"
+#include "schemas/protocol/pipeline_layers.h"
 #include "schemas/protocol/recompute_labels.h"
 
 namespace rematch::compat {
@@ -50,8 +51,11 @@ std::int64_t num_sites(const Setting& setting, const std::string& label) {
   return protocol::count_sites(setting.family, setting.trial.model.fields, label);
 }
 
-std::int64_t num_layers(const Setting& setting) {
-  return static_cast<std::int64_t>(protocol::layer_kinds(setting.family, setting.trial.model.fields).of_layer.size());
+// Of the largest model chunk: full recompute counts within each.
+std::int64_t num_layers_of_chunk(const Setting& setting) {
+  const auto num_layers = static_cast<std::int64_t>(protocol::layer_kinds(setting.family, setting.trial.model.fields).of_layer.size());
+  const auto sizes = protocol::chunk_sizes(num_layers, setting.trial.parallel);
+  return *std::max_element(sizes.begin(), sizes.end());
 }
 
 std::string no_site_reason(const Setting& setting, const std::string& label) {
@@ -135,7 +139,7 @@ std::string unsplit_layers(const Setting& setting) {
 
 bool has_layers_out_of_range(const Setting& setting) {
   const auto& count = setting.trial.recompute.recompute_num_layers;
-  return is_full(setting) && count && (*count < 1 || *count > num_layers(setting));
+  return is_full(setting) && count && (*count < 1 || *count > num_layers_of_chunk(setting));
 }
 
 bool has_unknown_label(const Setting& setting) { return !unknown(setting).empty(); }
@@ -174,7 +178,9 @@ std::string attention_backend(const Setting& setting) {
 std::string modules_under_full(const Setting& setting) { return "recompute_modules: " + joined(modules(setting)); }
 
 std::string layers_of_model(const Setting& setting) {
-  return "wanted 1 to " + std::to_string(num_layers(setting)) + ", found " + std::to_string(*setting.trial.recompute.recompute_num_layers);
+  const bool is_split = setting.trial.parallel.pipeline_model_parallel_size > 1;
+  return "wanted 1 to " + std::to_string(num_layers_of_chunk(setting)) + (is_split ? " layers of a model chunk" : "") + ", found " +
+         std::to_string(*setting.trial.recompute.recompute_num_layers);
 }
 
 }  // namespace rematch::compat

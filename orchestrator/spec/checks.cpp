@@ -9,6 +9,7 @@
 #include "schemas/protocol/field_rules.h"
 #include "schemas/protocol/optimizer_problems.h"
 #include "schemas/protocol/parallel_dims.h"
+#include "schemas/protocol/pipeline_layers.h"
 #include "schemas/protocol/training_problems.h"
 
 namespace rematch::spec {
@@ -17,6 +18,7 @@ namespace {
 
 using Names = std::vector<std::string>;
 
+constexpr const char* kWorldSize = "parallel.world_size";
 constexpr const char* kExpertTensor = "parallel.expert_tensor_parallel_size";
 
 bool contains(const Names& names, const std::string& name) { return std::find(names.begin(), names.end(), name) != names.end(); }
@@ -93,10 +95,10 @@ void check_axes(ParseState& state) {
 
 // The written option that a message of the layout rules speaks of first, world_size last.
 std::string key_of_option(const ParseState& state, const std::string& message) {
-  std::string first = "parallel.world_size";
+  std::string first = kWorldSize;
   std::size_t first_at = std::string::npos;
   for (const auto& row : key_rows()) {
-    if (row.key.rfind("parallel.", 0) != 0 || row.key == "parallel.world_size" || !state.places.contains(row.key)) continue;
+    if (row.key.rfind("parallel.", 0) != 0 || row.key == kWorldSize || !state.places.contains(row.key)) continue;
     const std::size_t at = message.find(row.key.substr(std::string("parallel.").size()));
     if (at >= first_at) continue;
     first = row.key;
@@ -160,6 +162,19 @@ void check_fields(ParseState& state) {
   }
 }
 
+// The layers of the model among the pipeline ranks and their chunks.
+void check_pipeline(ParseState& state) {
+  const auto& common = state.spec.common;
+  const auto num_layers = common.model.fields.find("num_layers");
+  if (num_layers == common.model.fields.end() || !state.sound({"model.num_layers"})) return;
+  const auto* count = std::get_if<std::int64_t>(&num_layers->second);
+  if (count == nullptr || !protocol::parallel_problems(common.parallel).empty()) return;
+  for (const std::string& problem : protocol::pipeline_problems(*count, common.parallel)) {
+    const std::string option = key_of_option(state, problem);
+    state.refuse_first({option == kWorldSize ? "parallel.pipeline_model_parallel_size" : option, "model.num_layers"}, problem);
+  }
+}
+
 void check_deadlines(ParseState& state) {
   const auto& common = state.spec.common;
   if (!state.sound({"launch.timeout", "launch.collective_timeout"}) || common.collective_timeout_ms < common.timeout_ms) return;
@@ -187,6 +202,7 @@ void check_sweep(ParseState& state) {
   check_optimizer(state);
   check_layout(state);
   check_fields(state);
+  check_pipeline(state);
   check_deadlines(state);
   check_length(state);
 }

@@ -83,12 +83,22 @@ TEST(CollectiveTimeout, IsHalfOfTheTimeoutWhereItIsNotWritten) {
 TEST(Interleaving, WantsMicroBatchesInMultiplesOfThePipeline) {
   const std::string layout = "  world_size: 4\n  pipeline_model_parallel_size: 4\n  virtual_pipeline_model_parallel_size: 2\n";
   EXPECT_EQ(all_problems(parse_layout("llama3_70b", layout, {{"training.global_batch_size", "8"}})), "");
-  expect_one_problem(
-      parse_layout("llama3_70b", layout, {{"training.global_batch_size", "6"}}), "training.global_batch_size",
-      {"data_parallel_size 1 * pipeline_model_parallel_size 4, found 6", "interleaved", "virtual_pipeline_model_parallel_size 2"});
+  expect_one_problem(parse_layout("llama3_70b", layout, {{"training.global_batch_size", "6"}}), "training.global_batch_size",
+                     {"a multiple of pipeline_model_parallel_size 4", "virtual_pipeline_model_parallel_size 2, found 6"});
   EXPECT_EQ(all_problems(
                 parse_layout("llama3_70b", "  world_size: 4\n  pipeline_model_parallel_size: 4\n", {{"training.global_batch_size", "6"}})),
             "");
+}
+
+TEST(PipelineSplit, OfLayersIsRefusedWithTheNumbers) {
+  const auto parse = [](const std::string& options, const char* num_layers) {
+    return parse_layout("llama3_70b", "  world_size: 4\n  pipeline_model_parallel_size: 4\n" + options, {{"model.num_layers", num_layers}});
+  };
+  EXPECT_EQ(all_problems(parse("", "8")), "");
+  expect_one_problem(parse("", "6"), "parallel.pipeline_model_parallel_size", {"num_layers 6", "4 pipeline ranks"});
+  expect_one_problem(parse("  num_layers_in_last_pipeline_stage: 1\n", "6"), "parallel.num_layers_in_last_pipeline_stage",
+                     {"num_layers 6 - num_layers_in_last_pipeline_stage 1", "3 pipeline ranks", "found 5"});
+  EXPECT_EQ(all_problems(parse("  account_for_loss_in_pipeline_split: true\n", "7")), "");
 }
 
 TEST(SequenceLength, IsAMultipleOfWhatSharesItOut) {

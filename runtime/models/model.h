@@ -20,14 +20,14 @@ namespace rematch::models {
 class Model {
  public:
   virtual ~Model() = default;
-  // Mean cross-entropy of the batch, fp32 scalar. ids_T and labels_T: int64, sequence-major.
+  // Mean cross-entropy of the batch, fp32 scalar. ids_T and labels_T: int64, sequence-major. Once for each `micro_batch` of a step.
   virtual at::Tensor loss(const at::Tensor& ids_T, const at::Tensor& labels_T, nn::SequenceShape sequence) = 0;
   // After the last micro-batch's backward: expert biases follow the step's token counts. Collective over the data-parallel ranks.
   virtual void finish_step() = 0;
   // Auxiliary losses of the step just finished, by Megatron's log name: this rank's mean over micro-batches and layers, less the
   // coefficient. Then none.
   virtual std::map<std::string, double> take_aux_losses() = 0;
-  // Rows that this rank's experts received in the last forward, one entry an MoE layer.
+  // Rows that this rank's experts computed on in the last forward, one entry an MoE layer.
   virtual std::vector<std::int64_t> tokens_received() const = 0;
   virtual std::int64_t vocab_size() const = 0;  // rows of the embedding
   virtual double init_method_std() const = 0;   // of the initial weights
@@ -37,7 +37,8 @@ class Model {
 struct BuildContext {
   nn::ModuleContext modules;
   nn::AttentionBackend attention_backend = nn::AttentionBackend::kFused;
-  double loss_scale = 1;  // 1 / micro-batches of a step
+  double loss_scale = 1;               // 1 / micro-batches of a step
+  bool shared_expert_overlap = false;  // moe_shared_expert_overlap
 };
 
 class Family {

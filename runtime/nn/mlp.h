@@ -1,4 +1,5 @@
 // The MLP as a dense layer has it (its norm fused in: region `mlp` covers both) and as shared experts have it (no norm of its own).
+// Tensor parallelism: each rank has its share of the ffn columns. Shapes are the whole layer's.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -9,6 +10,7 @@
 #include "runtime/nn/activation.h"
 #include "runtime/nn/module_context.h"
 #include "runtime/nn/rms_norm.h"
+#include "runtime/nn/tensor_parallel.h"
 
 namespace rematch::nn {
 
@@ -20,10 +22,13 @@ struct MlpShape {
 
 class Mlp {
  public:
+  // Throws base::BadTrial where the columns do not divide.
   Mlp(const std::string& name, const MlpShape& shape, const ModuleContext& context);
+  // x_TH: this rank's rows -> the same rows
   at::Tensor forward(const at::Tensor& x_TH) const;
 
  private:
+  TensorParallel tensor_parallel_;
   Activation activation_;
   Parameter* fc1_;
   Parameter* fc2_;

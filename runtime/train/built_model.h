@@ -20,17 +20,21 @@ class BuiltModel {
   BuiltModel(const protocol::Trial& trial, const protocol::RecomputeSpec& resolved, const mesh::Mesh& mesh);
 
   recompute::Policy& policy() { return policy_; }
-  const nn::ParameterStore& store() const { return store_; }
+  nn::ParameterStore& store() { return store_; }
   models::Model& model() { return *model_; }
   std::vector<parallel::ParamBuffer*> buffers() const;
   std::int64_t num_microbatches() const { return num_microbatches_; }  // of a step, on this rank
 
   Batch batch(std::int64_t step, std::int64_t micro_batch) const;
   // Cross-entropy of the batch, with a graph.
-  at::Tensor loss(const Batch& batch) { return model_->loss(batch.ids_T, batch.labels_T, sequence_); }
+  at::Tensor loss(const Batch& batch) { return model_->loss(batch.ids_T, batch.labels_T, of_micro_batch(batch.micro_batch)); }
   protocol::ModelRecord record() const;
 
  private:
+  nn::SequenceShape of_micro_batch(std::int64_t micro_batch) const {
+    return {sequence_.length, sequence_.batch, sequence_.place, micro_batch};
+  }
+
   const protocol::Trial& trial_;
   const mesh::Mesh& mesh_;
   nn::SequenceShape sequence_;

@@ -10,14 +10,15 @@
 namespace rematch::train {
 
 struct Batch {
-  at::Tensor ids_T;     // int64, sequence-major
-  at::Tensor labels_T;  // the next token of each
+  at::Tensor ids_T;              // int64, sequence-major
+  at::Tensor labels_T;           // the next token of each
+  std::int64_t micro_batch = 0;  // of its step
 };
 
 struct BatchRequest {
   std::int64_t seed = 0;
   std::int64_t first_sample = 0;  // index in the data set of the micro-batch's first sequence
-  nn::SequenceShape sequence;
+  nn::SequenceShape sequence;     // this rank's tokens of each
   std::int64_t vocab_size = 0;
 };
 

@@ -5,6 +5,7 @@ import functools
 import json
 import unittest
 
+from persistent_bytes import PersistentBytes
 from trainer_runs import dropout_fields, labels_of, run_batch, trial_document
 
 TRAINING = {"seq_length": 64, "micro_batch_size": 1, "global_batch_size": 8}
@@ -13,6 +14,7 @@ NUM_LOSSES = 5
 # averages out. A wrong shard, a lost gradient or a token that goes astray moves the loss by more within five steps.
 TOLERANCE = 0.002
 LIMIT_S = 280  # of all trials of a layout
+SCALAR_BYTES = 512
 
 
 def axis(**degrees):
@@ -57,6 +59,7 @@ class Layout:
             with self.subTest(preset=preset):
                 self.check_losses(plain_records, preset)
                 self.check_routing(plain_records)
+                self.check_persistent_bytes(plain_records, plain)
             control = records[0]
             self.check_that_the_control_replays_nothing(control, preset)
             for name, arm in list(zip(arms, records))[1:]:
@@ -76,6 +79,13 @@ class Layout:
         if self.parallel.get("expert_model_parallel_size", 1) > 1:
             received = {tuple(rank["step"][0]["tokens_received"]) for rank in records.ranks}
             self.assertGreater(len(received), 1, "routing is even, so uneven exchanges were not tried")
+
+    def check_persistent_bytes(self, records, document):
+        """Facts of Megatron's table, tensor by tensor: parameters, gradients, optimizer state, gradient copies; and the sum of the step's losses."""
+        for rank, record in enumerate(records.ranks):
+            formula = PersistentBytes(document, rank)
+            wanted = formula.built() + formula.late() + formula.grad_copies() + SCALAR_BYTES
+            self.assertEqual({step["end_allocated_bytes"] for step in record["step"]}, {wanted}, f"rank {rank}")
 
     def check_that_the_control_replays_nothing(self, control, preset):
         for rank in control.ranks:
@@ -116,6 +126,16 @@ class DataParallelTest(Layout, unittest.TestCase):
     presets = [DENSE]
 
 
+class TensorParallelTest(Layout, unittest.TestCase):
+    parallel = axis(tp=2)
+    presets = [DENSE]  # a mixture of experts wants sequence parallelism
+
+
+class SequenceParallelTest(Layout, unittest.TestCase):
+    parallel = axis(tp=2, sequence_parallel=True)
+    presets = [DENSE, MLA, HYBRID, GDN]
+
+
 class ExpertParallelTest(Layout, unittest.TestCase):
     parallel = axis(ep=2)
     presets = [MLA, HYBRID, GDN]
@@ -125,6 +145,41 @@ class ExpertAndDataParallelTest(Layout, unittest.TestCase):
     """EP 2 over DP 4: each expert is on two ranks."""
     world_size = 4
     parallel = axis(ep=2)
+    presets = [MLA]
+
+
+class ContextParallelRingTest(Layout, unittest.TestCase):
+    parallel = axis(cp=2)
+    presets = [DENSE, MLA, GDN]
+
+
+class ContextParallelAllGatherTest(Layout, unittest.TestCase):
+    parallel = axis(cp=2, cp_comm_type="all_gather")
+    presets = [DENSE, MLA]
+
+
+class ExpertTensorParallelTest(Layout, unittest.TestCase):
+    parallel = axis(etp=2)
+    presets = [MLA, HYBRID]
+
+
+class TensorTimesExpertTest(Layout, unittest.TestCase):
+    world_size = 4
+    parallel = axis(tp=2, ep=2, sequence_parallel=True)
+    presets = [MLA, GDN]
+
+
+class ContextTimesTensorTest(Layout, unittest.TestCase):
+    world_size = 4
+    parallel = axis(tp=2, cp=2, sequence_parallel=True)
+    presets = [MLA, GDN]
+    fields = {GDN: {"linear_num_key_heads": 4, "linear_num_value_heads": 8}}  # one a rank at least
+
+
+class EightRanksOfTheGuideTest(Layout, unittest.TestCase):
+    """Moonlight's layout in the guide: TP 2, EP 8 over DP 4. Each expert is on one rank, dense parameters are on four."""
+    world_size = 8
+    parallel = axis(tp=2, ep=8, sequence_parallel=True)
     presets = [MLA]
 
 

@@ -34,6 +34,7 @@
 #include "runtime/train/trainer.h"
 #include "schemas/protocol/document_error.h"
 #include "schemas/protocol/optimizer_problems.h"
+#include "schemas/protocol/pipeline_layers.h"
 #include "schemas/protocol/record_file.h"
 #include "schemas/protocol/trial.h"
 #include "schemas/protocol/trial_paths.h"
@@ -110,7 +111,14 @@ void check_distribution(const protocol::Trial& trial) {
           "recompute.distribute_saved_activations: wanted false with tensor_model_parallel_size 1, found true");
 }
 
-// What the controller checks before a launch, checked again: a trial may be run by hand.
+void check_pipeline(const protocol::Trial& trial, const protocol::ParallelDims& dims) {
+  if (dims.pipeline_size() == 1) return;
+  for (const auto& problem : protocol::pipeline_problems(models::num_layers(trial.model), trial.parallel))
+    throw base::BadTrial("parallel: " + problem);
+  const auto num_micro_batches = trial.training.global_batch_size / (trial.training.micro_batch_size * dims.data_parallel_size());
+  for (const auto& problem : protocol::schedule_problems(num_micro_batches, trial.parallel)) throw base::BadTrial("training: " + problem);
+}
+
 void check_context_parallelism(const protocol::Trial& trial) {
   const auto size = trial.parallel.context_parallel_size;
   if (size == 1) return;
@@ -122,6 +130,7 @@ void check_context_parallelism(const protocol::Trial& trial) {
                                                   ", found " + trial.backend.attention + "; unfused attention has no context parallelism");
 }
 
+// What the controller checks before a launch, checked again: a trial may be run by hand.
 void check_trial(const protocol::Trial& trial, const RankEnvironment& environment) {
   require(trial.parallel.world_size == environment.world_size, "parallel.world_size is " + std::to_string(trial.parallel.world_size) +
                                                                    ", but WORLD_SIZE is " + std::to_string(environment.world_size) +
@@ -135,14 +144,13 @@ void check_trial(const protocol::Trial& trial, const RankEnvironment& environmen
   require(trial.backend.device != "cuda" || probes::built_with_cuda(),
           "backend.device: cuda wants a trainer built with WITH_CUDA=ON (preset cuda); this one was built without");
   const protocol::ParallelDims dims(trial.parallel);
-  require(trial.parallel.pipeline_model_parallel_size == 1,
-          "parallel.pipeline_model_parallel_size: wanted 1, found " + std::to_string(trial.parallel.pipeline_model_parallel_size));
   check_context_parallelism(trial);
   check_row_shards(trial);
   require(trial.training.global_batch_size % (trial.training.micro_batch_size * dims.data_parallel_size()) == 0,
           "training.global_batch_size must be a multiple of micro_batch_size * data parallel size (" +
               std::to_string(trial.training.micro_batch_size * dims.data_parallel_size()) + "), found " +
               std::to_string(trial.training.global_batch_size));
+  check_pipeline(trial, dims);
   require(trial.training.bf16, "training.bf16: this trainer has bf16 parameters only");
   check_optimizer(trial.optimizer);
   check_distribution(trial);
@@ -354,7 +362,7 @@ TrainExit list_saved_tensors(const std::string& trial_path, const RankEnvironmen
     const auto mesh = join_mesh(trial, environment);
     const probes::DeviceScope charged;
     train::BuiltModel built(trial, resolved, mesh);
-    std::fputs(train::saved_tensor_table(train::held_for_backward(built, memory)).c_str(), stdout);
+    std::fputs(train::saved_tensor_table(train::held_for_backward(built, mesh, memory)).c_str(), stdout);
     mesh.world().barrier();
     return TrainExit::kDone;
   });

@@ -183,5 +183,41 @@ class EightRanksOfTheGuideTest(Layout, unittest.TestCase):
     presets = [MLA]
 
 
+class PipelineParallelTest(Layout, unittest.TestCase):
+    """1F1B of two ranks; global counts of the load-balancing loss with two micro-batches in flight (qwen3_next_tiny)."""
+    parallel = axis(pp=2)
+    presets = [DENSE, MLA, HYBRID, GDN]
+    fields = {MLA: {"num_layers": 4, "moe_layer_freq": [0, 1, 1, 1]}}
+
+
+class UnevenPipelineTest(Layout, unittest.TestCase):
+    """Four ranks with 1, 3, 3 and 1 layers."""
+    world_size = 4
+    parallel = {**axis(pp=4), "num_layers_in_first_pipeline_stage": 1, "num_layers_in_last_pipeline_stage": 1}
+    presets = [DENSE, MLA]
+    fields = {DENSE: {"num_layers": 8}, MLA: {"num_layers": 8, "moe_layer_freq": [0] + [1] * 7}}
+
+
+class PipelineWithEmbeddingAndLossAsLayersTest(Layout, unittest.TestCase):
+    """Four ranks with 1, 2, 2 and 1 layers."""
+    world_size = 4
+    parallel = {**axis(pp=4), "account_for_embedding_in_pipeline_split": True, "account_for_loss_in_pipeline_split": True}
+    presets = [HYBRID]
+
+
+class VirtualPipelineTest(Layout, unittest.TestCase):
+    """Two ranks with two chunks each, interleaved."""
+    parallel = axis(pp=2, vpp=2)
+    presets = [DENSE, MLA, HYBRID, GDN]
+    fields = {MLA: {"num_layers": 4, "moe_layer_freq": [0, 1, 1, 1]}, HYBRID: {"num_layers": 8, "hybrid_layer_pattern": "MEM*E-ME"}}
+
+
+class PipelineAndExpertParallelTest(Layout, unittest.TestCase):
+    """PP 2 over EP 2."""
+    world_size = 4
+    parallel = axis(pp=2, ep=2)
+    presets = [GDN]
+
+
 if __name__ == "__main__":
     unittest.main()

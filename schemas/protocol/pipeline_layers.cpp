@@ -97,6 +97,13 @@ ChunkLayers chunk_layers(std::int64_t num_layers, const ParallelSpec& spec, std:
   return chunk;
 }
 
+std::vector<std::int64_t> chunk_sizes(std::int64_t num_layers, const ParallelSpec& spec) {
+  std::vector<std::int64_t> sizes;
+  for (std::int64_t rank = 0; rank < spec.pipeline_model_parallel_size; ++rank)
+    for (std::int64_t chunk = 0; chunk < num_chunks(spec); ++chunk) sizes.push_back(chunk_layers(num_layers, spec, rank, chunk).count);
+  return sizes;
+}
+
 std::vector<std::string> schedule_problems(std::int64_t num_micro_batches, const ParallelSpec& spec) {
   if (num_chunks(spec) == 1 || num_micro_batches % spec.pipeline_model_parallel_size == 0) return {};
   return {

@@ -26,6 +26,9 @@ std::vector<std::string> pipeline_problems(std::int64_t num_layers, const Parall
 // Wants no pipeline_problems; 0 <= pipeline_rank < pipeline size, 0 <= model_chunk < chunks a rank.
 ChunkLayers chunk_layers(std::int64_t num_layers, const ParallelSpec& spec, std::int64_t pipeline_rank, std::int64_t model_chunk);
 
+// Layers of every model chunk, by pipeline rank, then by chunk. Wants no pipeline_problems.
+std::vector<std::int64_t> chunk_sizes(std::int64_t num_layers, const ParallelSpec& spec);
+
 // The interleaved schedule takes micro-batches in groups of the pipeline size: `num_micro_batches` of a step and data-parallel rank.
 std::vector<std::string> schedule_problems(std::int64_t num_micro_batches, const ParallelSpec& spec);
 

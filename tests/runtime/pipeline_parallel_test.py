@@ -7,7 +7,6 @@ import unittest
 
 import label_formulas
 import layer_formulas
-from parallel_layout import ParallelLayout
 from trainer_runs import Run, labels_of, run_batch, run_ranks, trial_document
 
 DENSE = "llama3_tiny"
@@ -78,14 +77,13 @@ class InFlightTest(unittest.TestCase):
     """Of each micro-batch in flight a rank holds what its layers keep, and what embedding or head keep: to the byte."""
     RANKS = 3
 
-    def held_of_one(self, document, rank):
-        shapes = label_formulas.Shapes(document, [])
-        (layers, has_embedding, has_head), = ParallelLayout(document, rank).chunks()
-        per_layer = [layer_formulas.layer_bytes(layer, labels_of(DENSE)) for layer in layer_formulas.layers(shapes)]
-        held = sum(per_layer[index] for index in layers)
-        if has_embedding:
+    @staticmethod
+    def held_of_one(document, rank):
+        shapes = label_formulas.Shapes(document, [], rank)
+        held = sum(layer_formulas.layer_bytes(layer, labels_of(DENSE)) for layer in layer_formulas.layers(shapes))
+        if shapes.has_embedding:
             held += layer_formulas.embedding(shapes)
-        if has_head:
+        if shapes.has_head:
             held += layer_formulas.output_layer(shapes) + layer_formulas.held_by_no_operation(shapes)
         return held
 

@@ -158,6 +158,31 @@ class ContextParallelAllGatherTest(Layout, unittest.TestCase):
     presets = [DENSE, MLA]
 
 
+class ExpertTensorParallelTest(Layout, unittest.TestCase):
+    parallel = axis(etp=2)
+    presets = [MLA, HYBRID]
+
+
+class TensorTimesExpertTest(Layout, unittest.TestCase):
+    world_size = 4
+    parallel = axis(tp=2, ep=2, sequence_parallel=True)
+    presets = [MLA, GDN]
+
+
+class ContextTimesTensorTest(Layout, unittest.TestCase):
+    world_size = 4
+    parallel = axis(tp=2, cp=2, sequence_parallel=True)
+    presets = [MLA, GDN]
+    fields = {GDN: {"linear_num_key_heads": 4, "linear_num_value_heads": 8}}  # one a rank at least
+
+
+class EightRanksOfTheGuideTest(Layout, unittest.TestCase):
+    """Moonlight's layout in the guide: TP 2, EP 8 over DP 4. Each expert is on one rank, dense parameters are on four."""
+    world_size = 8
+    parallel = axis(tp=2, ep=8, sequence_parallel=True)
+    presets = [MLA]
+
+
 class PipelineParallelTest(Layout, unittest.TestCase):
     """1F1B of two ranks; global counts of the load-balancing loss with two micro-batches in flight (qwen3_next_tiny)."""
     parallel = axis(pp=2)
@@ -185,6 +210,12 @@ class VirtualPipelineTest(Layout, unittest.TestCase):
     parallel = axis(pp=2, vpp=2)
     presets = [DENSE, MLA, HYBRID, GDN]
     fields = {MLA: {"num_layers": 4, "moe_layer_freq": [0, 1, 1, 1]}, HYBRID: {"num_layers": 8, "hybrid_layer_pattern": "MEM*E-ME"}}
+
+
+class TensorTimesPipelineTest(Layout, unittest.TestCase):
+    world_size = 4
+    parallel = axis(tp=2, pp=2, sequence_parallel=True)
+    presets = [DENSE, HYBRID]
 
 
 class PipelineAndExpertParallelTest(Layout, unittest.TestCase):

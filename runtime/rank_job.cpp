@@ -93,8 +93,18 @@ void check_optimizer(const protocol::OptimizerSpec& optimizer) {
             std::string("optimizer.") + option + ": this trainer has moments in fp32 and bf16, found '" + found + "'; write one of these");
 }
 
-// With one tensor-parallel rank there is nothing to distribute.
+// Each tensor-parallel rank has the same number of positions.
+void check_row_shards(const protocol::Trial& trial) {
+  const auto num_shards = trial.parallel.tensor_model_parallel_size * trial.parallel.context_parallel_size;
+  require(!trial.parallel.sequence_parallel || trial.training.seq_length % num_shards == 0,
+          "training.seq_length: with sequence_parallel wanted a multiple of tensor_model_parallel_size * context_parallel_size (" +
+              std::to_string(num_shards) + "), found " + std::to_string(trial.training.seq_length));
+}
+
+// With one tensor-parallel rank there is nothing to distribute, with sequence parallelism the saved input is its own rows already.
 void check_distribution(const protocol::Trial& trial) {
+  require(!trial.recompute.distribute_saved_activations || !trial.parallel.sequence_parallel,
+          "recompute.distribute_saved_activations: wanted false with sequence_parallel, found true");
   require(!trial.recompute.distribute_saved_activations || trial.parallel.tensor_model_parallel_size > 1,
           "recompute.distribute_saved_activations: wanted false with tensor_model_parallel_size 1, found true");
 }
@@ -113,9 +123,11 @@ void check_trial(const protocol::Trial& trial, const RankEnvironment& environmen
   require(trial.backend.device != "cuda" || probes::built_with_cuda(),
           "backend.device: cuda wants a trainer built with WITH_CUDA=ON (preset cuda); this one was built without");
   const protocol::ParallelDims dims(trial.parallel);
-  require(trial.parallel.tensor_model_parallel_size == 1 && trial.parallel.pipeline_model_parallel_size == 1 &&
-              trial.parallel.context_parallel_size == 1,
-          "parallel: this trainer has data and expert parallelism; tensor, pipeline and context sizes must be 1");
+  require(trial.parallel.pipeline_model_parallel_size == 1,
+          "parallel.pipeline_model_parallel_size: wanted 1, found " + std::to_string(trial.parallel.pipeline_model_parallel_size));
+  require(trial.parallel.context_parallel_size == 1,
+          "parallel.context_parallel_size: wanted 1, found " + std::to_string(trial.parallel.context_parallel_size));
+  check_row_shards(trial);
   require(trial.training.global_batch_size % (trial.training.micro_batch_size * dims.data_parallel_size()) == 0,
           "training.global_batch_size must be a multiple of micro_batch_size * data parallel size (" +
               std::to_string(trial.training.micro_batch_size * dims.data_parallel_size()) + "), found " +

@@ -45,9 +45,12 @@ class LayerStack final : public Model {
     std::optional<recompute::Region> region;  // where the group is checkpointed
   };
 
+  std::optional<random::StreamScope> layer_stream() const;
   at::Tensor run_group(const Group& group, const at::Tensor& x_TH, nn::SequenceShape sequence);
 
   StackShape shape_;
+  nn::TensorParallel tensor_parallel_;
+  random::RandomStreams& random_;
   recompute::InputShard input_shard_;  // for distribute_saved_activations
   nn::Parameter* embedding_;
   std::vector<Layer> layers_;
@@ -58,9 +61,12 @@ class LayerStack final : public Model {
 };
 
 LayerStack::LayerStack(const StackShape& shape, const LayerMaker& make_layer, const BuildContext& context)
-    : shape_(shape), input_shard_(nn::shard_over(context.modules.mesh.tensor())) {
+    : shape_(shape),
+      tensor_parallel_(context.modules.mesh),
+      random_(context.modules.policy.random()),
+      input_shard_(nn::shard_over(context.modules.mesh.tensor())) {
   const std::vector<std::int64_t> table = {shape.padded_vocab_size, shape.norm.hidden_size};
-  embedding_ = context.modules.store.declare({.name = "embedding.word_embeddings.weight", .shape = table});
+  embedding_ = context.modules.store.declare(tensor_parallel_.cut_outputs({.name = "embedding.word_embeddings.weight", .shape = table}));
   for (std::int64_t i = 0; i < shape.num_layers; ++i) {
     layers_.push_back(make_layer(i, "layers." + std::to_string(i)));
     for (auto& block : layers_.back().blocks)
@@ -72,8 +78,15 @@ LayerStack::LayerStack(const StackShape& shape, const LayerMaker& make_layer, co
       groups_.back().region.emplace(
           context.modules.policy.layer_group(group, context.modules.mesh.tensor().size() == 1 ? nullptr : &input_shard_));
   }
-  final_norm_ = nn::declare_norm_weight(context.modules.store, "final_layernorm.weight", shape.norm.hidden_size, shape.norm.gamma);
-  head_ = context.modules.store.declare({.name = "output_layer.weight", .shape = table});
+  final_norm_ = nn::declare_norm_weight(
+      context.modules.store, {"final_layernorm.weight", shape.norm.hidden_size, shape.norm.gamma, tensor_parallel_.grad_of_rows()});
+  head_ = context.modules.store.declare(tensor_parallel_.cut_outputs({.name = "output_layer.weight", .shape = table}));
+}
+
+// Where rows are sharded, what the ranks draw for their rows must differ, from the embedding's dropout to the last layer.
+std::optional<random::StreamScope> LayerStack::layer_stream() const {
+  if (!tensor_parallel_.shards_rows()) return std::nullopt;
+  return std::optional<random::StreamScope>(std::in_place, random_, random::kModelParallelStream);
 }
 
 at::Tensor LayerStack::run_group(const Group& group, const at::Tensor& x_TH, nn::SequenceShape sequence) {
@@ -91,14 +104,17 @@ at::Tensor LayerStack::run_group(const Group& group, const at::Tensor& x_TH, nn:
 }
 
 at::Tensor LayerStack::loss(const at::Tensor& ids_T, const at::Tensor& labels_T, nn::SequenceShape sequence) {
-  auto x_TH = nn::embed(ids_T, embedding_->tensor);
-  if (shape_.hidden_dropout > 0) x_TH = nn::dropout_layer(x_TH, shape_.hidden_dropout);
-  for (const auto& group : groups_) x_TH = run_group(group, x_TH, sequence);
+  auto x_TH = nn::vocab_parallel_embed(ids_T, embedding_->tensor, tensor_parallel_);
+  {
+    const auto stream = layer_stream();
+    if (shape_.hidden_dropout > 0) x_TH = nn::dropout_layer(x_TH, shape_.hidden_dropout);
+    for (const auto& group : groups_) x_TH = run_group(group, x_TH, sequence);
+  }
   const base::ModuleScope scope("output_layer");
   x_TH = nn::rms_norm(x_TH, final_norm_->tensor, shape_.norm.epsilon, shape_.norm.gamma);
   const base::RoleScope role(protocol::Role::kLogitsAndLoss);
   // No name for the logits: they go as soon as the loss has made their gradient.
-  return nn::cross_entropy(nn::linear_layer(x_TH, head_->tensor), labels_T);
+  return nn::vocab_parallel_cross_entropy(nn::column_parallel_linear(x_TH, head_->tensor, tensor_parallel_), labels_T, tensor_parallel_);
 }
 
 void LayerStack::finish_step() {

@@ -1,5 +1,5 @@
 // The gated delta net of Qwen3-Next: input norm fused into the input projection, causal convolution, gated delta rule, gated norm, output
-// projection. Region: `gdn_norm_out` (the gated norm's output).
+// projection. Region: `gdn_norm_out` (the gated norm's output). Tensor parallelism: each rank has its share of the key and value heads.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -10,6 +10,7 @@
 #include "runtime/nn/module_context.h"
 #include "runtime/nn/rms_norm.h"
 #include "runtime/nn/sequence.h"
+#include "runtime/nn/tensor_parallel.h"
 
 namespace rematch::nn {
 
@@ -32,8 +33,9 @@ struct GatedDeltaNetShape {
 
 class GatedDeltaNet {
  public:
+  // `shape` is the whole layer's. Throws base::BadTrial where the heads do not divide.
   GatedDeltaNet(const std::string& name, const GatedDeltaNetShape& shape, const ModuleContext& context);
-  // x_TH: the residual stream, not normed -> [T, H], the residual not added
+  // x_TH: this rank's rows of the residual stream, not normed -> the same rows [T, H], the residual not added. `sequence`: all rows.
   at::Tensor forward(const at::Tensor& x_TH, SequenceShape sequence) const;
 
  private:
@@ -43,7 +45,8 @@ class GatedDeltaNet {
   };
   Mixed mix(const at::Tensor& x_TH, SequenceShape sequence) const;
 
-  GatedDeltaNetShape shape_;
+  TensorParallel tensor_parallel_;
+  GatedDeltaNetShape shape_;  // of this rank's heads
   Parameter* input_norm_;
   Parameter* in_proj_;
   Parameter* conv_;

@@ -4,7 +4,9 @@
 #include <ATen/CPUGeneratorImpl.h>
 
 #include <cmath>
+#include <utility>
 
+#include "runtime/base/errors.h"
 #include "runtime/base/hash.h"
 #include "runtime/nn/kernel.h"
 
@@ -51,6 +53,17 @@ at::Tensor part_of(const at::Tensor& whole, const Split& split) {
 }
 
 }  // namespace
+
+ParameterDeclaration split_parameter(ParameterDeclaration whole, Split split) {
+  auto& length = whole.shape[static_cast<std::size_t>(split.dim)];
+  for (const auto section : split.sections.empty() ? std::vector{length} : split.sections)
+    if (section % split.count != 0)
+      throw base::BadTrial(whole.name + ": wanted a multiple of the ranks that share it (" + std::to_string(split.count) +
+                           ") along dimension " + std::to_string(split.dim) + ", found " + std::to_string(section));
+  length /= split.count;
+  whole.split = std::move(split);
+  return whole;
+}
 
 std::int64_t Parameter::num_elements() const {
   std::int64_t count = 1;

@@ -21,6 +21,10 @@ enum class Init {
 };
 enum class ParameterKind { kDense, kExpert };  // an expert's gradients are reduced over the expert-data-parallel group
 
+// What a rank's gradient is of a parameter that every tensor-parallel rank has whole: all of it, or one of the addends, since the rank saw
+// only some of the rows or of the heads.
+enum class TensorGrad { kWhole, kPart };
+
 // The part of a whole parameter that a rank holds: part `rank` of `count` of each section of dimension `dim`.
 struct Split {
   std::int64_t dim = 0;
@@ -36,7 +40,11 @@ struct ParameterDeclaration {
   ParameterKind kind = ParameterKind::kDense;
   at::ScalarType dtype = at::kBFloat16;  // fp32 for the few that Megatron keeps so
   std::optional<Split> split;            // unset: every rank holds the whole
+  TensorGrad tensor_grad = TensorGrad::kWhole;
 };
+
+// This rank's part of `whole`, which is not split yet. Throws base::BadTrial where a section does not divide.
+ParameterDeclaration split_parameter(ParameterDeclaration whole, Split split);
 
 struct Parameter {
   ParameterDeclaration declaration;

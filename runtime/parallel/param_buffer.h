@@ -28,8 +28,9 @@ struct BufferOptions {
 // What this rank's optimizer updates of one parameter: all of it, or the part in its shard. Flat views.
 struct ParamPiece {
   at::Tensor param;
-  at::Tensor grad;     // in the buffer's type; right after sync_grads
-  bool decays = true;  // weight decay leaves out parameters of one dimension
+  at::Tensor grad;        // in the buffer's type; right after sync_grads
+  bool decays = true;     // weight decay leaves out parameters of one dimension
+  bool is_split = false;  // tensor-parallel ranks have other parts of the parameter, not copies of it
 };
 
 class ParamBuffer {

@@ -20,7 +20,7 @@ class BuiltModel {
   BuiltModel(const protocol::Trial& trial, const protocol::RecomputeSpec& resolved, const mesh::Mesh& mesh);
 
   recompute::Policy& policy() { return policy_; }
-  const nn::ParameterStore& store() const { return store_; }
+  nn::ParameterStore& store() { return store_; }
   models::Model& model() { return *model_; }
   std::vector<parallel::ParamBuffer*> buffers() const;
   std::int64_t num_microbatches() const { return num_microbatches_; }  // of a step, on this rank

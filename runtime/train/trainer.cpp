@@ -14,6 +14,7 @@
 #include "runtime/base/pass.h"
 #include "runtime/base/scope.h"
 #include "runtime/parallel/optimizer.h"
+#include "runtime/parallel/tensor_grads.h"
 #include "runtime/train/built_model.h"
 #include "runtime/train/gradient_log.h"
 
@@ -124,6 +125,7 @@ at::Tensor TrainingJob::forward(const Batch& batch) {
 void TrainingJob::update_parameters(std::int64_t step, protocol::StepRecord& record) {
   recorder_.enter_phase(Phase::kGradSync);
   enter_once(step, Stage::kFirstGradSync);
+  parallel::sum_tensor_grads(built_.store(), mesh_.tensor());
   optimizer_.sync_grads();
   built_.model().finish_step();
   leave_once(step, Stage::kFirstGradSync);

@@ -28,6 +28,8 @@ def layer_kinds(family, fields):
 
 
 class Shapes:
+    """Of one rank. `tokens` are what its heads and columns see, `own_tokens` the rows of the residual stream that it has."""
+
     def __init__(self, document, rows_received):
         self.f, training, parallel = document["model"]["fields"], document["training"], document["parallel"]
         self.family, self.backend = document["model"]["family"], document["backend"]["attention"]
@@ -36,18 +38,21 @@ class Shapes:
         self.num_layers, self.num_dense, self.rows = len(kinds), self.mlps.count("dense"), rows_received
         self.sequence, self.batch = training["seq_length"], training["micro_batch_size"]
         self.tokens = self.sequence * self.batch
+        self.tensor = parallel["tensor_model_parallel_size"]  # ranks that share heads, columns and words
+        self.sharded = parallel["sequence_parallel"]
+        self.own_tokens = self.tokens // self.tensor if self.sharded else self.tokens  # rows of the residual stream on this rank
         self.exchanges = parallel["expert_model_parallel_size"] * parallel["expert_tensor_parallel_size"] > 1
         self.expert_width = self.f.get("moe_ffn_hidden_size", 0) // parallel["expert_tensor_parallel_size"]  # of the part that this rank holds
         self.fc1_factor = 1 if self.f.get("activation_func") == "squared_relu" else 2
 
 
 def norm(s, width):
-    return tensor(s.tokens, width, size=BF16) + tensor(s.tokens, size=FP32)
+    return tensor(s.own_tokens, width, size=BF16) + tensor(s.own_tokens, size=FP32)
 
 
 def core_attn(s):
     num_attention = s.mixers.count("gqa") + s.mixers.count("mla")
-    heads = s.f["num_attention_heads"]
+    heads = s.f["num_attention_heads"] // s.tensor
     if s.backend == "fused":
         return num_attention * tensor(s.batch, heads, s.sequence, size=FP32)  # the log-sum-exp
     scores = (s.batch, heads, s.sequence, s.sequence)
@@ -62,16 +67,21 @@ def repeated_keys_and_values(s):
     groups, heads = s.f.get("num_query_groups"), s.f["num_attention_heads"]
     if groups is None or groups == heads:
         return 0
-    one = lambda count: 2 * tensor(s.batch, count, s.sequence, s.f["kv_channels"], size=BF16)
+    one = lambda count: 2 * tensor(s.batch, count // s.tensor, s.sequence, s.f["kv_channels"], size=BF16)
     return one(heads) - one(groups)
 
 
 def mla_up_proj(s):
-    heads, width = s.f["num_attention_heads"], s.f["qk_head_dim"] + s.f["qk_pos_emb_head_dim"]
+    heads, width = s.f["num_attention_heads"] // s.tensor, s.f["qk_head_dim"] + s.f["qk_pos_emb_head_dim"]
     q_k = 2 * tensor(s.tokens, heads, width, size=BF16)
     value = tensor(s.tokens, heads, s.f["v_head_dim"], size=BF16)
     query_norm = 0 if s.f["q_lora_rank"] is None else norm(s, s.f["q_lora_rank"])
-    return s.num_layers * (q_k + value + norm(s, s.f["kv_lora_rank"]) + query_norm)
+    return s.num_layers * (q_k + value + norm(s, s.f["kv_lora_rank"]) + query_norm - gathered_key(s))
+
+
+def gathered_key(s):
+    """The rotary key of all rows, which mla_up_proj keeps where it has to be gathered."""
+    return tensor(s.tokens, s.f["qk_pos_emb_head_dim"], size=BF16) if s.sharded else 0
 
 
 def layernorm(s):
@@ -84,7 +94,8 @@ def moe_act(s):
 
 
 def mlp_inside(s, width):
-    return tensor(s.tokens, s.fc1_factor * width, size=BF16) + tensor(s.tokens, width, size=BF16)
+    own = width // s.tensor
+    return tensor(s.tokens, s.fc1_factor * own, size=BF16) + tensor(s.tokens, own, size=BF16)
 
 
 def mlp(s):
@@ -95,23 +106,23 @@ def shared_experts(s):
     width = s.f["moe_shared_expert_intermediate_size"]
     if width == 0:
         return 0
-    gate = tensor(s.tokens, size=BF16) + tensor(s.tokens, s.f["hidden_size"], size=BF16) if s.f["moe_shared_expert_gate"] else 0
+    gate = tensor(s.own_tokens, size=BF16) + tensor(s.own_tokens, s.f["hidden_size"], size=BF16) if s.f["moe_shared_expert_gate"] else 0
     return len(s.rows) * (mlp_inside(s, width) + gate)
 
 
 def router(s):
-    everything = (s.tokens, s.f["num_moe_experts"])
+    everything = (s.own_tokens, s.f["num_moe_experts"])
     kept = 2 * tensor(*everything, size=FP32) + tensor(*everything, size=BOOL)  # scores, probabilities, map
     if s.f["moe_router_load_balancing_type"] != "none":
         groups = s.batch if s.f["moe_router_load_balancing_type"] == "seq_aux_loss" else 1
         kept += tensor(*everything, size=FP32) + tensor(groups, s.f["num_moe_experts"], size=FP32)
     if s.f["moe_input_jitter_eps"]:
-        kept += 2 * tensor(s.tokens, s.f["hidden_size"], size=BF16)
+        kept += 2 * tensor(s.own_tokens, s.f["hidden_size"], size=BF16)
     return kept
 
 
 def moe(s):
-    choices, width = s.tokens * s.f["moe_router_topk"], s.expert_width
+    choices, width = s.own_tokens * s.f["moe_router_topk"], s.expert_width
     per_layer = router(s) + 2 * tensor(choices, size=INT32)
     experts = sum(tensor(rows, s.f["hidden_size"], size=BF16) + tensor(rows, s.fc1_factor * width, size=BF16) +
                   tensor(rows, width, size=BF16) + tensor(rows, size=FP32) + (2 * tensor(rows, size=INT32) if s.exchanges else 0)
@@ -120,7 +131,7 @@ def moe(s):
 
 
 def gdn_norm_out(s):
-    heads, width = s.f["linear_num_value_heads"], s.f["linear_value_head_dim"]
+    heads, width = s.f["linear_num_value_heads"] // s.tensor, s.f["linear_value_head_dim"]
     return s.mixers.count("gdn") * (tensor(s.tokens, heads, width, size=BF16) + tensor(s.tokens, heads, size=FP32))
 
 
@@ -131,14 +142,14 @@ INSIDE_MOE = {"moe_act", "shared_experts"}  # already dropped where `moe` is; th
 
 def full(s, layers_per_group=1):
     """What uniform full recompute holds at the end of forward: each group's input, and what lies outside the layers."""
-    return -(-s.num_layers // layers_per_group) * tensor(s.tokens, s.f["hidden_size"], size=BF16) + outside_layers(s)
+    return -(-s.num_layers // layers_per_group) * tensor(s.own_tokens, s.f["hidden_size"], size=BF16) + outside_layers(s)
 
 
 def outside_layers(s):
-    stream = (s.tokens, s.f["hidden_size"])
+    stream = (s.own_tokens, s.f["hidden_size"])
     dropout_mask = tensor(*stream, size=BOOL) if s.f["hidden_dropout"] > 0 else 0  # of the embedding's output
     final_norm = tensor(*stream, size=BF16) + norm(s, s.f["hidden_size"])  # its input, output and reciprocal deviations
-    loss = tensor(s.tokens, s.f["padded_vocab_size"], size=FP32) + tensor(1, size=FP32)  # the logits' gradient, and the loss
+    loss = tensor(s.tokens, s.f["padded_vocab_size"] // s.tensor, size=FP32) + tensor(1, size=FP32)  # the logits' gradient, and the loss
     return dropout_mask + final_norm + loss + 2 * tensor(s.tokens, size=INT64)  # token ids and labels
 
 

@@ -6,26 +6,27 @@ from label_formulas import tensor
 ELEMENT_BYTES = {"bf16": 2, "fp32": 4}
 
 
-def layer_shapes(fields, is_moe, num_local_experts, expert_tensor=1):
-    """(shape, is_expert) of one layer's parameters in order of declaration."""
-    hidden, heads, latent = fields["hidden_size"], fields["num_attention_heads"], fields["kv_lora_rank"]
+def layer_shapes(fields, is_moe, num_local_experts, num_parts=1, expert_parts=1):
+    """(shape, is_expert) of one layer's parameters in order of declaration; heads and columns are shared by `num_parts` tensor-parallel ranks, those
+    of routed experts by `expert_parts`."""
+    hidden, heads, latent = fields["hidden_size"], fields["num_attention_heads"] // num_parts, fields["kv_lora_rank"]
     nope, rope, value = fields["qk_head_dim"], fields["qk_pos_emb_head_dim"], fields["v_head_dim"]
     shapes = [(hidden,), (heads * (nope + rope), hidden), (latent + rope, hidden), (latent,), (heads * (nope + value), latent), (hidden, heads * value)]
     if not is_moe:
-        ffn = fields["ffn_hidden_size"]
+        ffn = fields["ffn_hidden_size"] // num_parts
         return [(shape, False) for shape in shapes + [(hidden,), (2 * ffn, hidden), (hidden, ffn)]]
-    ffn, shared = fields["moe_ffn_hidden_size"], fields["moe_shared_expert_intermediate_size"]
-    experts = [(2 * ffn // expert_tensor, hidden), (hidden, ffn // expert_tensor)] * num_local_experts
+    ffn, shared = fields["moe_ffn_hidden_size"] // expert_parts, fields["moe_shared_expert_intermediate_size"] // num_parts
+    experts = [(2 * ffn, hidden), (hidden, ffn)] * num_local_experts
     dense = [(shape, False) for shape in shapes + [(hidden,), (fields["num_moe_experts"], hidden)]]
     return dense + [(shape, True) for shape in experts] + [((2 * shared, hidden), False), ((hidden, shared), False)]
 
 
-def linear_shapes(fields, num_local_experts, expert_tensor=1):
+def linear_shapes(fields, num_local_experts, num_parts, expert_parts=1):
     """Distinct shapes of the weights that a linear layer multiplies by: not embedding, norms, router."""
-    found = {(fields["padded_vocab_size"], fields["hidden_size"])}  # the head's
+    found = {(fields["padded_vocab_size"] // num_parts, fields["hidden_size"])}  # the head's
     for kind in set(fields["moe_layer_freq"][:fields["num_layers"]]):
         router = (fields["num_moe_experts"], fields["hidden_size"])
-        found |= {shape for shape, _ in layer_shapes(fields, kind, num_local_experts, expert_tensor) if len(shape) == 2 and shape != router}
+        found |= {shape for shape, _ in layer_shapes(fields, kind, num_local_experts, num_parts, expert_parts) if len(shape) == 2 and shape != router}
     return found
 
 
@@ -49,19 +50,20 @@ class PersistentBytes:
 
     def __init__(self, document, rank):
         fields, options, sizes = document["model"]["fields"], document["optimizer"], document["parallel"]
-        world, expert_parallel, expert_tensor = (sizes[key] for key in ("world_size", "expert_model_parallel_size", "expert_tensor_parallel_size"))
-        expert_ranks = expert_parallel * expert_tensor
-        local_experts = fields["num_moe_experts"] // expert_parallel
+        world, expert_parallel, num_parts = sizes["world_size"], sizes["expert_model_parallel_size"], sizes["tensor_model_parallel_size"]
+        expert_parts = sizes["expert_tensor_parallel_size"]
+        expert_ranks, local_experts = expert_parallel * expert_parts, fields["num_moe_experts"] // expert_parallel
         kinds = fields["moe_layer_freq"][:fields["num_layers"]]
-        table = ((fields["padded_vocab_size"], fields["hidden_size"]), False)
-        parameters = [table] + [entry for kind in kinds for entry in layer_shapes(fields, kind, local_experts, expert_tensor)] + [((fields["hidden_size"],), False), table]
+        table = ((fields["padded_vocab_size"] // num_parts, fields["hidden_size"]), False)
+        layers = [entry for kind in kinds for entry in layer_shapes(fields, kind, local_experts, num_parts, expert_parts)]
+        parameters = [table] + layers + [((fields["hidden_size"],), False), table]
         self.num_experts, self.num_moe_layers = fields["num_moe_experts"], sum(kinds)
         self.has_expert_bias = fields["moe_router_enable_expert_bias"]
         self.counts_globally = fields["moe_router_load_balancing_type"] == "global_aux_loss"
         self.sharded = options["use_distributed_optimizer"]
         dense = [shape for shape, is_expert in parameters if not is_expert]
         experts = [shape for shape, is_expert in parameters if is_expert]
-        self.buffers = [Pieces(dense, world, rank, self.sharded), Pieces(experts, world // expert_ranks, rank // expert_ranks, self.sharded)]
+        self.buffers = [Pieces(dense, world // num_parts, rank // num_parts, self.sharded), Pieces(experts, world // expert_ranks, rank // expert_ranks, self.sharded)]
         self.shapes = dense + experts
         self.grad_bytes = 4 if options["grad_reduce_in_fp32"] else 2
         engine_holds = options["use_precision_aware_optimizer"] and options["fp8_recipe"] in (None, "delayed")
@@ -71,7 +73,7 @@ class PersistentBytes:
             self.late_bytes.append(2 if options["store_param_remainders"] else 4)
         self.copy_bytes = 4 if not engine_holds and self.grad_bytes == 2 else 0
         self.mixed = options["exp_avg_dtype"] != options["exp_avg_sq_dtype"]
-        self.fused_shapes = linear_shapes(fields, local_experts, expert_tensor) if options["gradient_accumulation_fusion"] else set()
+        self.fused_shapes = linear_shapes(fields, local_experts, num_parts, expert_parts) if options["gradient_accumulation_fusion"] else set()
 
     def of_pieces(self, element_bytes):
         return sum(tensor(count, size=element_bytes) for buffer in self.buffers for count, _ in buffer.pieces)

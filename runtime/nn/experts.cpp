@@ -21,10 +21,9 @@ RoutedExperts::RoutedExperts(const std::string& name, const ExpertsShape& shape,
   const auto& group = context.mesh.expert_tensor();
   const auto weight = [&](std::int64_t expert, const char* unit, std::vector<std::int64_t> whole, std::int64_t dim,
                           std::vector<std::int64_t> sections) {
-    return context.store.declare(split_parameter({.name = name + "." + std::to_string(expert) + "." + unit + ".weight",
-                                                  .shape = std::move(whole),
-                                                  .kind = ParameterKind::kExpert},
-                                                 {.dim = dim, .sections = std::move(sections), .rank = group.rank(), .count = group.size()}));
+    return context.store.declare(split_parameter(
+        {.name = name + "." + std::to_string(expert) + "." + unit + ".weight", .shape = std::move(whole), .kind = ParameterKind::kExpert},
+        {.dim = dim, .sections = std::move(sections), .rank = group.rank(), .count = group.size()}));
   };
   const auto ffn = shape.ffn_hidden_size, hidden = shape.hidden_size;
   for (auto expert = shape.first_expert; expert < shape.first_expert + shape.num_local_experts; ++expert) {

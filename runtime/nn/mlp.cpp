@@ -17,7 +17,8 @@ Mlp::Mlp(const std::string& name, const MlpShape& shape, const ModuleContext& co
           tensor_parallel_.cut_inputs({.name = name + ".linear_fc2.weight", .shape = {shape.hidden_size, shape.ffn_hidden_size}}))) {}
 
 at::Tensor Mlp::fc1(const at::Tensor& x_TH) const {
-  if (fc1_input_ == Fc1Input::kOwnRows || !tensor_parallel_.shards_rows()) return column_parallel_linear(x_TH, fc1_->tensor, tensor_parallel_);
+  if (fc1_input_ == Fc1Input::kOwnRows || !tensor_parallel_.shards_rows())
+    return column_parallel_linear(x_TH, fc1_->tensor, tensor_parallel_);
   return linear_layer(for_own_heads(x_TH, tensor_parallel_), fc1_->tensor);
 }
 

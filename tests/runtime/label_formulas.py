@@ -43,6 +43,7 @@ class Shapes:
         self.own_tokens = self.tokens // self.tensor if self.sharded else self.tokens  # rows of the residual stream on this rank
         self.exchanges = parallel["expert_model_parallel_size"] * parallel["expert_tensor_parallel_size"] > 1
         self.expert_width = self.f.get("moe_ffn_hidden_size", 0) // parallel["expert_tensor_parallel_size"]  # of the part that this rank holds
+        self.gathers_shared_input = document["features"]["moe_shared_expert_overlap"] and self.sharded  # and keeps it
         self.fc1_factor = 1 if self.f.get("activation_func") == "squared_relu" else 2
 
 
@@ -107,7 +108,8 @@ def shared_experts(s):
     if width == 0:
         return 0
     gate = tensor(s.own_tokens, size=BF16) + tensor(s.own_tokens, s.f["hidden_size"], size=BF16) if s.f["moe_shared_expert_gate"] else 0
-    return len(s.rows) * (mlp_inside(s, width) + gate)
+    gathered = tensor(s.tokens, s.f["hidden_size"], size=BF16) if s.gathers_shared_input else 0
+    return len(s.rows) * (mlp_inside(s, width) + gate + gathered)
 
 
 def router(s):

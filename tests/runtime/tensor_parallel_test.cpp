@@ -46,7 +46,9 @@ std::array<Tensors, kRanks> on_two_ranks(Rows rows, const OnRank& body) {
 
 at::Tensor leaf(const at::Tensor& values) { return values.clone().requires_grad_(); }
 
-at::Tensor part(const at::Tensor& whole, std::int64_t dim, std::int64_t rank) { return whole.chunk(kRanks, dim)[static_cast<std::size_t>(rank)]; }
+at::Tensor part(const at::Tensor& whole, std::int64_t dim, std::int64_t rank) {
+  return whole.chunk(kRanks, dim)[static_cast<std::size_t>(rank)];
+}
 
 // A rank's rows of a residual stream, or all of it.
 at::Tensor rows_of(const at::Tensor& whole, const TensorParallel& tp) {
@@ -61,7 +63,8 @@ struct TwoLayers {
 
   explicit TwoLayers(at::ScalarType type) {
     at::manual_seed(7);
-    x_TI = random({8, 6}).to(type), first_FI = random({10, 6}).to(type), second_IF = random({6, 10}).to(type), dy_TI = random({8, 6}).to(type);
+    x_TI = random({8, 6}).to(type), first_FI = random({10, 6}).to(type), second_IF = random({6, 10}).to(type),
+    dy_TI = random({8, 6}).to(type);
   }
   Tensors alone() const {
     const auto x = leaf(x_TI), first = leaf(first_FI), second = leaf(second_IF);
@@ -202,7 +205,8 @@ TEST(SplitParameter, TakesItsShareOfEverySectionOfTheValuesThatOneRankHas) {
     rows.tensor = at::empty({4, 2}, at::kFloat);
     initialise(rows, 42, 0.02);
     EXPECT_TRUE(at::equal(rows.tensor, at::cat({whole.tensor.narrow(0, 2 * rank, 2), whole.tensor.narrow(0, 4 + 2 * rank, 2)})));
-    Parameter columns{split_parameter(declaration, {.dim = 1, .sections = {}, .rank = rank, .count = kRanks}), at::empty({8, 1}, at::kFloat), {}};
+    Parameter columns{
+        split_parameter(declaration, {.dim = 1, .sections = {}, .rank = rank, .count = kRanks}), at::empty({8, 1}, at::kFloat), {}};
     initialise(columns, 42, 0.02);
     EXPECT_TRUE(at::equal(columns.tensor, whole.tensor.narrow(1, rank, 1)));
   }

@@ -26,6 +26,7 @@
 #include "runtime/comm/backends.h"
 #include "runtime/mesh/mesh.h"
 #include "runtime/models/model.h"
+#include "runtime/nn/context_chunks.h"
 #include "runtime/recompute/policy.h"
 #include "runtime/train/built_model.h"
 #include "runtime/train/recorder.h"
@@ -110,6 +111,17 @@ void check_distribution(const protocol::Trial& trial) {
 }
 
 // What the controller checks before a launch, checked again: a trial may be run by hand.
+void check_context_parallelism(const protocol::Trial& trial) {
+  const auto size = trial.parallel.context_parallel_size;
+  if (size == 1) return;
+  const auto chunks = nn::num_context_chunks(size);
+  require(trial.training.seq_length % chunks == 0, "training.seq_length: wanted a multiple of 2 * context_parallel_size (" +
+                                                       std::to_string(chunks) + "), since each rank has two chunks of a sequence, found " +
+                                                       std::to_string(trial.training.seq_length));
+  require(trial.backend.attention == "fused", "backend.attention: wanted fused with context_parallel_size " + std::to_string(size) +
+                                                  ", found " + trial.backend.attention + "; unfused attention has no context parallelism");
+}
+
 void check_trial(const protocol::Trial& trial, const RankEnvironment& environment) {
   require(trial.parallel.world_size == environment.world_size, "parallel.world_size is " + std::to_string(trial.parallel.world_size) +
                                                                    ", but WORLD_SIZE is " + std::to_string(environment.world_size) +
@@ -125,8 +137,7 @@ void check_trial(const protocol::Trial& trial, const RankEnvironment& environmen
   const protocol::ParallelDims dims(trial.parallel);
   require(trial.parallel.pipeline_model_parallel_size == 1,
           "parallel.pipeline_model_parallel_size: wanted 1, found " + std::to_string(trial.parallel.pipeline_model_parallel_size));
-  require(trial.parallel.context_parallel_size == 1,
-          "parallel.context_parallel_size: wanted 1, found " + std::to_string(trial.parallel.context_parallel_size));
+  check_context_parallelism(trial);
   check_row_shards(trial);
   require(trial.training.global_batch_size % (trial.training.micro_batch_size * dims.data_parallel_size()) == 0,
           "training.global_batch_size must be a multiple of micro_batch_size * data parallel size (" +

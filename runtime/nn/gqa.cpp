@@ -45,7 +45,8 @@ GroupedQueryAttention::GroupedQueryAttention(const std::string& name, const GqaS
       core_attention_{.backend = shape.attention_backend,
                       .scale = 1.0 / std::sqrt(static_cast<double>(shape.kv_channels)),
                       .attention_dropout = shape.attention_dropout,
-                      .streams = attention_streams(context, tensor_parallel_)},
+                      .streams = attention_streams(context, tensor_parallel_),
+                      .context = context_group(context.mesh)},
       norm_(declare_norm_weight(context.store,
                                 {name + ".linear_qkv.layer_norm_weight", shape.hidden_size, shape.gamma, tensor_parallel_.grad_of_rows()})),
       qkv_(context.store.declare(

@@ -28,6 +28,9 @@ Mamba2Shape own_groups(Mamba2Shape shape, const TensorParallel& tensor_parallel)
 
 Mamba2Mixer::Mamba2Mixer(const std::string& name, const Mamba2Shape& shape, const ModuleContext& context)
     : tensor_parallel_(context.mesh), shape_(own_groups(shape, tensor_parallel_)) {
+  if (context.mesh.dims().context_size() > 1)
+    throw base::BadTrial("parallel.context_parallel_size: wanted 1, found " + std::to_string(context.mesh.dims().context_size()) +
+                         "; Mamba2 layers have no context parallelism in this trainer");
   const auto named = [&](const char* unit, std::vector<std::int64_t> sizes, Init init, at::ScalarType dtype = at::kBFloat16) {
     return ParameterDeclaration{.name = name + "." + unit, .shape = std::move(sizes), .init = init, .dtype = dtype};
   };

@@ -28,7 +28,8 @@ MultiLatentAttention::MultiLatentAttention(const std::string& name, const MlaSha
       core_attention_{.backend = shape.attention_backend,
                       .scale = 1.0 / std::sqrt(static_cast<double>(shape.qk_head_dim + shape.qk_pos_emb_head_dim)),
                       .attention_dropout = shape.attention_dropout,
-                      .streams = attention_streams(context, tensor_parallel_)},
+                      .streams = attention_streams(context, tensor_parallel_),
+                      .context = context_group(context.mesh)},
       up_proj_region_(context.policy.region("mla_up_proj")),
       core_attn_region_(context.policy.region("core_attn")) {
   const auto weight = [&](const char* unit, std::int64_t outputs, std::int64_t inputs) {

@@ -13,7 +13,9 @@ nn::AttentionBackend attention_backend(const std::string& name) {
 BuiltModel::BuiltModel(const protocol::Trial& trial, const protocol::RecomputeSpec& resolved, const mesh::Mesh& mesh)
     : trial_(trial),
       mesh_(mesh),
-      sequence_{trial.training.seq_length, trial.training.micro_batch_size},
+      sequence_{.length = trial.training.seq_length / mesh.dims().context_size(),
+                .batch = trial.training.micro_batch_size,
+                .place = {mesh.context().rank(), mesh.context().size()}},
       num_microbatches_(trial.training.global_batch_size / (trial.training.micro_batch_size * mesh.dims().data_parallel_size())),
       policy_(resolved, mesh.device()) {
   random::seed_streams(

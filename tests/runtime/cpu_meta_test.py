@@ -67,6 +67,15 @@ class CpuMetaTest(unittest.TestCase):
             with self.subTest(modules=modules):
                 self.check(modules=modules, fields=BALANCED, **TWO_RANKS)
 
+    def test_context_parallel_ranks_are_equal_on_both(self):
+        for preset, way, modules in (("llama3_tiny", "p2p", ["core_attn"]), ("moonlight_tiny", "all_gather", ["core_attn", "mla_up_proj"]),
+                                     ("qwen3_next_tiny", "p2p", ["gdn_norm_out"])):
+            for arm in ([], modules):
+                with self.subTest(preset=preset, way=way, modules=arm):
+                    fields = {**dropout_fields(0.1), **(BALANCED if "moe" in labels_of(preset) else {})}
+                    self.check(modules=arm, preset=preset, fields=fields, world_size=2, expert_parallel=1, training=TINY_TRAINING,
+                               parallel={"context_parallel_size": 2, "cp_comm_type": way})
+
     def test_unforced_routing_differs_in_who_receives_the_rows_not_in_their_number(self):
         cpu, meta = run("cpu", [], **TWO_RANKS), run("meta", [], **TWO_RANKS)
         rows = [[step["tokens_received"] for rank in of_device.ranks for step in rank["step"]] for of_device in (cpu, meta)]

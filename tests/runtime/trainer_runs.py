@@ -87,32 +87,28 @@ def free_port():
         return listener.getsockname()[1]
 
 
-def run_ranks(arguments, world_size, stderr=subprocess.STDOUT):
+def run_ranks(arguments, world_size, stderr=subprocess.STDOUT, program=TRAINER, limit_s=LIMIT_S):
     """One trainer a rank, all at the same time: their exit codes, and what each wrote."""
     common = {**os.environ, "WORLD_SIZE": str(world_size), "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(free_port()), "OMP_NUM_THREADS": "1"}
-    processes = [subprocess.Popen([str(TRAINER), *arguments], env={**common, "RANK": str(rank), "LOCAL_RANK": str(rank)}, stdout=subprocess.PIPE,
+    processes = [subprocess.Popen([str(program), *arguments], env={**common, "RANK": str(rank), "LOCAL_RANK": str(rank)}, stdout=subprocess.PIPE,
                                   stderr=stderr, text=True) for rank in range(world_size)]
     outputs = []
     try:
         for process in processes:
-            outputs.append(process.communicate(timeout=LIMIT_S)[0])
+            outputs.append(process.communicate(timeout=limit_s)[0])
     finally:
         for process in processes:
             process.kill()
     return [process.returncode for process in processes], outputs
 
 
-class Run:
-    """One trial carried out. ranks[r] has the records of rank r by kind; gradients[r] maps (step, parameter) to a hash."""
+class Records:
+    """What the ranks of one trial left. ranks[r] has the records of rank r by kind; gradients[r] maps (step, parameter) to a hash."""
 
-    def __init__(self, document):
-        with tempfile.TemporaryDirectory(prefix="rematch-trainer-") as folder:
-            self.folder = pathlib.Path(folder)
-            (self.folder / "trial.json").write_text(json.dumps(document))
-            arguments = ["--trial", str(self.folder / "trial.json"), "--gradient-log", str(self.folder)]
-            self.exit_codes, self.logs = run_ranks(arguments, document["parallel"]["world_size"])
-            self.ranks = [self._records(rank) for rank in range(len(self.exit_codes))]
-            self.gradients = [self._gradients(rank) for rank in range(len(self.exit_codes))]
+    def __init__(self, folder, world_size):
+        self.folder = pathlib.Path(folder)
+        self.ranks = [self._records(rank) for rank in range(world_size)]
+        self.gradients = [self._gradients(rank) for rank in range(world_size)]
 
     def _records(self, rank):
         path = self.folder / f"rank-{rank:05d}.jsonl"
@@ -127,13 +123,38 @@ class Run:
         lines = [json.loads(line) for line in path.read_text().splitlines()] if path.is_file() else []
         return {(line["step"], line["parameter"]): line["gradient_hash"] for line in lines}
 
+    def loss_bits(self):
+        return [[step["loss_bits"] for step in rank["step"]] for rank in self.ranks]
+
+
+class Run(Records):
+    """One trial carried out."""
+
+    def __init__(self, document):
+        with tempfile.TemporaryDirectory(prefix="rematch-trainer-") as folder:
+            trial = pathlib.Path(folder) / "trial.json"
+            trial.write_text(json.dumps(document))
+            self.exit_codes, self.logs = run_ranks(["--trial", str(trial), "--gradient-log", folder], document["parallel"]["world_size"])
+            super().__init__(folder, len(self.exit_codes))
+
     def require_success(self):
         if any(self.exit_codes):
             raise AssertionError(f"ranks ended with {self.exit_codes}:\n" + "\n".join(self.logs))
         return self
 
-    def loss_bits(self):
-        return [[step["loss_bits"] for step in rank["step"]] for rank in self.ranks]
+
+def run_batch(documents, limit_s=LIMIT_S):
+    """Trials of one layout, one after the other in one process a rank: the Records of each."""
+    world_size = documents[0]["parallel"]["world_size"]
+    with tempfile.TemporaryDirectory(prefix="rematch-batch-") as folder:
+        trials = [pathlib.Path(folder) / f"{index:03d}" / "trial.json" for index in range(len(documents))]
+        for trial, document in zip(trials, documents):
+            trial.parent.mkdir()
+            trial.write_text(json.dumps(document))
+        exit_codes, logs = run_ranks([str(trial) for trial in trials], world_size, program=BIN / "trial_batch", limit_s=limit_s)
+        if any(exit_codes):
+            raise AssertionError(f"ranks ended with {exit_codes}:\n" + "\n".join(logs))
+        return [Records(trial.parent, world_size) for trial in trials]
 
 
 def activation_peak(step):

@@ -107,7 +107,7 @@ TrainedModel::Built::Built(const ModelCase& model_case, const protocol::Recomput
 
 void TrainedModel::Built::run_micro_batch(std::int64_t index, ModelRun& run) {
   auto& memory = device();
-  const nn::SequenceShape sequence{asked.length, asked.batch, index};
+  const nn::SequenceShape sequence{.length = asked.length, .batch = asked.batch, .micro_batch = index};
   const auto batch = train::mock_batch({kSeed, index * asked.batch, sequence, model->vocab_size()}, at::kCPU);
   const auto before = memory.snapshot().allocated_bytes;
   const auto start_wall_ns = probes::mono_ns(), start_cpu_ns = recompute::thread_cpu_ns();

@@ -19,21 +19,16 @@ std::vector<at::Tensor> tensors_of(const std::vector<Parameter*>& parameters) {
 RoutedExperts::RoutedExperts(const std::string& name, const ExpertsShape& shape, const ModuleContext& context)
     : activation_(shape.activation) {
   const auto& group = context.mesh.expert_tensor();
-  const auto weight = [&](std::int64_t expert, const char* unit, const std::vector<std::int64_t>& whole, Split split) {
-    split.rank = group.rank(), split.count = group.size();
-    auto part = whole;
-    part[static_cast<std::size_t>(split.dim)] /= group.size();
-    return context.store.declare({.name = name + "." + std::to_string(expert) + "." + unit + ".weight",
-                                  .shape = part,
-                                  .kind = ParameterKind::kExpert,
-                                  .split = std::move(split)});
+  const auto weight = [&](std::int64_t expert, const char* unit, std::vector<std::int64_t> whole, std::int64_t dim,
+                          std::vector<std::int64_t> sections) {
+    return context.store.declare(split_parameter(
+        {.name = name + "." + std::to_string(expert) + "." + unit + ".weight", .shape = std::move(whole), .kind = ParameterKind::kExpert},
+        {.dim = dim, .sections = std::move(sections), .rank = group.rank(), .count = group.size()}));
   };
-  const auto num_outputs = fc1_width(shape.activation, shape.ffn_hidden_size);
-  // SwiGLU: gate and up, each in parts.
-  const std::vector<std::int64_t> sections(static_cast<std::size_t>(num_outputs / shape.ffn_hidden_size), shape.ffn_hidden_size);
+  const auto ffn = shape.ffn_hidden_size, hidden = shape.hidden_size;
   for (auto expert = shape.first_expert; expert < shape.first_expert + shape.num_local_experts; ++expert) {
-    fc1_.push_back(weight(expert, "linear_fc1", {num_outputs, shape.hidden_size}, {.dim = 0, .sections = sections}));
-    fc2_.push_back(weight(expert, "linear_fc2", {shape.hidden_size, shape.ffn_hidden_size}, {.dim = 1}));
+    fc1_.push_back(weight(expert, "linear_fc1", {fc1_width(shape.activation, ffn), hidden}, 0, fc1_sections(shape.activation, ffn)));
+    fc2_.push_back(weight(expert, "linear_fc2", {hidden, ffn}, 1, {}));
   }
   if (shape.grouped_gemm) activation_region_.emplace(context.policy.region("moe_act"));
 }

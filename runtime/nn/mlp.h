@@ -14,10 +14,14 @@
 
 namespace rematch::nn {
 
+// What FC1 keeps where rows are sharded: this rank's, and gathers the others again in backward, or all of them, gathered once.
+enum class Fc1Input { kOwnRows, kAllRows };
+
 struct MlpShape {
   std::int64_t hidden_size = 0;
   std::int64_t ffn_hidden_size = 0;
   Activation activation = Activation::kSwiglu;
+  Fc1Input fc1_input = Fc1Input::kOwnRows;
 };
 
 class Mlp {
@@ -28,8 +32,11 @@ class Mlp {
   at::Tensor forward(const at::Tensor& x_TH) const;
 
  private:
+  at::Tensor fc1(const at::Tensor& x_TH) const;
+
   TensorParallel tensor_parallel_;
   Activation activation_;
+  Fc1Input fc1_input_;
   Parameter* fc1_;
   Parameter* fc2_;
 };

@@ -56,7 +56,9 @@ MoeLayer::MoeLayer(const std::string& name, const MoeShape& shape, const ModuleC
       experts_(name + ".experts", local_experts(shape, context.mesh), context),
       moe_region_(context.policy.region("moe")) {
   if (shape.shared_ffn_hidden_size == 0) return;
-  shared_experts_.emplace(name + ".shared_experts", MlpShape{shape.hidden_size, shape.shared_ffn_hidden_size, shape.activation}, context);
+  const auto fc1_input = shape.shared_expert_overlap ? Fc1Input::kAllRows : Fc1Input::kOwnRows;
+  shared_experts_.emplace(name + ".shared_experts", MlpShape{shape.hidden_size, shape.shared_ffn_hidden_size, shape.activation, fc1_input},
+                          context);
   if (shape.shared_expert_gate)
     shared_gate_ = context.store.declare({.name = name + ".shared_experts.gate_weight",
                                           .shape = {1, shape.hidden_size},
@@ -93,8 +95,7 @@ at::Tensor MoeLayer::routed_experts(const at::Tensor& x_TH, SequenceShape sequen
   const auto routing = [&] {
     const base::ModuleScope scope("router");
     const auto input_TH = shape_.input_jitter_epsilon > 0 ? jittered(x_TH, shape_.input_jitter_epsilon) : x_TH;
-    // Of the rows here: under sequence parallelism a run of positions of every sequence.
-    const SequenceShape rows{.length = x_TH.size(0) / sequence.batch, .batch = sequence.batch, .micro_batch = sequence.micro_batch};
+    const auto rows = TensorParallel(mesh_).rows_of(sequence);
     const auto first_token = mesh_.group(protocol::Axis::kTensorContext).rank() * rows.num_tokens();
     return route(input_TH, router_weight_->tensor, shape_.router, {rows, tracker_, loss_scale_, first_token});
   }();

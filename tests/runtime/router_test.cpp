@@ -158,7 +158,7 @@ TEST_F(Router, AMicroBatchCountsInItsFirstForwardAndAReplayTakesWhatItCounted) {
     const auto step = [&](bool checkpointed) {
       RouterTracker tracker({.num_experts = kExperts, .topk = kChosen, .load_balancing = type, .bias_update_rate = 1.0}, alone_mesh());
       const auto run = [&](std::int64_t index, const at::Tensor& x) {
-        return route(x, weight, shape, {{kLength, kBatch, index}, tracker}).probs_TE;
+        return route(x, weight, shape, {{.length = kLength, .batch = kBatch, .micro_batch = index}, tracker}).probs_TE;
       };
       Step result;
       Tensors leaves, outputs;

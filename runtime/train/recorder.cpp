@@ -14,25 +14,25 @@ Recorder::Recorder(protocol::RecordWriter& writer, probes::DeviceMemory& memory)
 
 void Recorder::hello(protocol::HelloRecord record) {
   record.unix_ns = probes::unix_ns();
-  writer_.append(record);
+  append(record);
 }
 
 void Recorder::model(protocol::ModelRecord record) {
   fold();
   record.phases = take_phases();
-  writer_.append(record);
+  append(record);
 }
 
 void Recorder::enter(Stage stage) {
   open_stages_.push_back(stage);
   stage_ = stage;
-  writer_.append(protocol::StageRecord{stage, protocol::StageEvent::kEnter, step(), probes::unix_ns(), probes::mono_ns()});
+  append(protocol::StageRecord{stage, protocol::StageEvent::kEnter, step(), probes::unix_ns(), probes::mono_ns()});
 }
 
 void Recorder::leave(Stage stage) {
   open_stages_.pop_back();
   if (!open_stages_.empty()) stage_ = open_stages_.back();
-  writer_.append(protocol::StageRecord{stage, protocol::StageEvent::kLeave, step(), probes::unix_ns(), probes::mono_ns()});
+  append(protocol::StageRecord{stage, protocol::StageEvent::kLeave, step(), probes::unix_ns(), probes::mono_ns()});
 }
 
 void Recorder::begin_step(std::int64_t step) {
@@ -94,27 +94,38 @@ void Recorder::out_of_memory(const std::string& message, const std::string& modu
     record.num_alloc_retries = evidence->num_alloc_retries;
     record.attribution = evidence->attribution;
   }
-  writer_.append(record);
+  append(record, Place::kLast);
 }
 
-void Recorder::failed(protocol::FailureKind kind, protocol::TrainExit exit_code, const std::string& message) {
-  writer_.append(protocol::ErrorRecord{.kind = kind,
-                                       .exit_code = exit_code,
-                                       .stage = stage_,
-                                       .step = step(),
-                                       .phase = phase_,
-                                       .unix_ns = probes::unix_ns(),
-                                       .mono_ns = probes::mono_ns(),
-                                       .message = message});
+void Recorder::failed(protocol::FailureKind kind, protocol::TrainExit exit_code, const std::string& message,
+                      std::optional<std::int64_t> failed_rank) {
+  append(protocol::ErrorRecord{.kind = kind,
+                               .exit_code = exit_code,
+                               .stage = stage_,
+                               .step = step(),
+                               .phase = phase_,
+                               .unix_ns = probes::unix_ns(),
+                               .mono_ns = probes::mono_ns(),
+                               .message = message,
+                               .failed_rank = failed_rank},
+         Place::kLast);
 }
 
 void Recorder::bye(protocol::TrainExit exit_code, std::int64_t steps_completed) {
   const auto now = memory_.snapshot();
-  writer_.append(protocol::ByeRecord{.exit_code = exit_code,
-                                     .steps_completed = steps_completed,
-                                     .lifetime_peak_allocated_bytes = now.lifetime_peak_allocated_bytes,
-                                     .lifetime_peak_reserved_bytes = now.lifetime_peak_reserved_bytes,
-                                     .unix_ns = probes::unix_ns()});
+  append(protocol::ByeRecord{.exit_code = exit_code,
+                             .steps_completed = steps_completed,
+                             .lifetime_peak_allocated_bytes = now.lifetime_peak_allocated_bytes,
+                             .lifetime_peak_reserved_bytes = now.lifetime_peak_reserved_bytes,
+                             .unix_ns = probes::unix_ns()},
+         Place::kLast);
+}
+
+void Recorder::append(const protocol::RankRecord& record, Place place) {
+  const std::lock_guard lock(writing_);
+  if (has_ended_) return;
+  has_ended_ = place == Place::kLast;
+  writer_.append(record);
 }
 
 void Recorder::fold() {

@@ -1,9 +1,11 @@
 // What a rank says of itself while it trains: stages, phases with their peaks, steps, and the last words of a failure.
-// One a process. The main thread writes; `failed` may also come from the signal thread. Every line is flushed by one write.
+// One a process. The main thread writes; `failed` may also come from the threads that watch signals and peers. Every line is flushed by one
+// write.
 #pragma once
 
 #include <atomic>
 #include <cstdint>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
@@ -33,10 +35,14 @@ class Recorder {
   void write_step(const protocol::StepRecord& record);
 
   void out_of_memory(const std::string& message, const std::string& module_path);
-  void failed(protocol::FailureKind kind, protocol::TrainExit exit_code, const std::string& message);
+  // `failed_rank`: another rank that is to blame.
+  void failed(protocol::FailureKind kind, protocol::TrainExit exit_code, const std::string& message,
+              std::optional<std::int64_t> failed_rank = std::nullopt);
   void bye(protocol::TrainExit exit_code, std::int64_t steps_completed);
 
  private:
+  enum class Place { kBetween, kLast };
+  void append(const protocol::RankRecord& record, Place place = Place::kBetween);
   void fold();
   void note_slot(std::int64_t duration_ns, std::int64_t peak_allocated_bytes);
   protocol::PhasePeaks take_phases();
@@ -45,7 +51,9 @@ class Recorder {
 
   protocol::RecordWriter& writer_;
   probes::DeviceMemory& memory_;
-  // Read by the signal thread.
+  std::mutex writing_;
+  bool has_ended_ = false;
+  // Read by those threads.
   std::atomic<protocol::Stage> stage_{protocol::Stage::kSpawned};
   std::atomic<std::int64_t> step_{-1};
   std::atomic<protocol::Phase> phase_{protocol::Phase::kBuild};

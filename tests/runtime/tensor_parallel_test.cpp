@@ -175,7 +175,7 @@ TEST(VocabParallelCrossEntropy, AgreesWithThePlainOneInFp32) { expect_losses_agr
 
 TEST(VocabParallelCrossEntropy, SendsThreeNumbersAToken) {
   comm::CommLog log;
-  const comm::Communicator group("tp", comm::make_backend("fake", {}, {.name = "tp0", .rank = 0, .size = 2}), at::kMeta, &log);
+  const comm::Communicator group("tp", comm::make_backend("fake", {}, {.name = "tp0", .rank = 0, .size = 2}), at::kMeta, {.log = &log});
   const auto meta = at::TensorOptions(at::kMeta);
   vocab_parallel_cross_entropy(at::empty({6, 4}, meta.dtype(at::kBFloat16)), at::empty({6}, meta.dtype(at::kLong)),
                                TensorParallel(group, Rows::kSharded));

@@ -82,6 +82,8 @@ const std::vector<Rule>& table() {
          return s.trial.backend.attention == "unfused" && s.trial.parallel.context_parallel_size > 1 && family_has(s, "core_attn");
        },
        "context parallelism is for fused attention: write attention: fused, or context_parallel_size: 1", kAllRevisions},
+      {"R5", kOurs, Effect::kRefuse, [](const Setting& s) { return s.trial.features.moe_shared_expert_overlap && !has_shared_experts(s); },
+       "there are no shared experts to overlap: leave moe_shared_expert_overlap out", kAllRevisions, shared_experts_without_site},
       {"X1", kOurs, Effect::kWarn, replays_context_traffic,
        "under context parallelism the replay of this label repeats communication: `show` gives the bytes", kAllRevisions,
        replayed_context_traffic},

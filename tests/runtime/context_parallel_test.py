@@ -114,7 +114,7 @@ class RefusalsTest(unittest.TestCase):
             self.assertIn(piece, run.logs[0])
 
     def test_a_sequence_that_does_not_divide_in_two_chunks_a_rank(self):
-        self.refused(["training.seq_length", "multiple of 2 * context_parallel_size (4)", "126"], preset="llama3_tiny",
+        self.refused(["training.seq_length", "multiple of chunks of a rank 2 * context_parallel_size 2", "126"], preset="llama3_tiny",
                      training={"seq_length": 126})
 
     def test_unfused_attention(self):

@@ -179,7 +179,7 @@ class RefusalTest(unittest.TestCase):
     def test_settings_that_contradict_the_layout_are_refused(self):
         odd = document_of("llama3_tiny", SEQUENCE)
         odd["training"]["seq_length"] = 127
-        self.assert_refused(odd, "training.seq_length: with sequence_parallel wanted a multiple of")
+        self.assert_refused(odd, "training.seq_length: wanted a multiple of tensor_model_parallel_size")
         self.assert_refused(document_of("llama3_tiny", SEQUENCE, None, **HeldBytesTest.DISTRIBUTED), "recompute.distribute_saved_activations: wanted false")
         self.assert_refused(document_of("moonlight_tiny", TENSOR), "sequence_parallel")
 

@@ -121,6 +121,11 @@ const std::vector<Case> kCases = {
      [](auto& t, auto&) { select(t, {"shared_experts"}), t.features.moe_shared_expert_overlap = true; },
      {"L6"}},
     {"overlap_alone", [](auto& t, auto&) { t.features.moe_shared_expert_overlap = true; }, {}},
+    {"overlap_of_none",
+     [](auto& t, auto&) {
+       t.features.moe_shared_expert_overlap = true, t.model.fields["moe_shared_expert_intermediate_size"] = std::int64_t{0};
+     },
+     {"R5"}},
     {"shared_experts_without_one",
      [](auto& t, auto&) { select(t, {"shared_experts"}), t.model.fields["moe_shared_expert_intermediate_size"] = std::int64_t{0}; },
      {"L7"}},

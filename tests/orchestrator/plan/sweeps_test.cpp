@@ -40,13 +40,12 @@ TEST(SampleSweeps, AreAllPlanned) {
   }
 }
 
-TEST(ParallelSweeps, AreAllPlannedByATrainerThatSplitsEveryAxis) {
+TEST(PipelineSweeps, ArePlannedByATrainerThatSplitsEveryAxis) {
   protocol::Describe trainer = spec::example_trainer("valid-families");
   trainer.parallel_axes = {"tensor_model_parallel_size", "pipeline_model_parallel_size", "context_parallel_size",
                            "expert_model_parallel_size", "expert_tensor_parallel_size",  "virtual_pipeline_model_parallel_size"};
-  const auto files = yaml_files("sweeps/parallel");
-  ASSERT_GE(files.size(), 2u);
-  for (const auto& file : files) {
+  for (const char* name : {"sweeps/parallel/hot_rank_pp4.yaml", "sweeps/parallel/oom_moves_pp4.yaml"}) {
+    const fs::path file = fs::path(REMATCH_SOURCE_DIR) / name;
     std::ostringstream text;
     text << std::ifstream(file).rdbuf();
     const auto parsed = spec::parse_sweep(text.str(), file.filename(), trainer, {});

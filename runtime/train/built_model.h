@@ -31,7 +31,9 @@ class BuiltModel {
   protocol::ModelRecord record() const;
 
  private:
-  nn::SequenceShape of_micro_batch(std::int64_t micro_batch) const { return {sequence_.length, sequence_.batch, sequence_.place, micro_batch}; }
+  nn::SequenceShape of_micro_batch(std::int64_t micro_batch) const {
+    return {sequence_.length, sequence_.batch, sequence_.place, micro_batch};
+  }
 
   const protocol::Trial& trial_;
   const mesh::Mesh& mesh_;

@@ -39,7 +39,8 @@ protocol::Describe describe() {
                           "fp8_recipe=custom",
                           "gradient_accumulation_fusion=true",
                           "gradient_accumulation_fusion=false"},
-      .parallel_axes = {"tensor_model_parallel_size", "context_parallel_size", "expert_model_parallel_size", "expert_tensor_parallel_size"},
+      .parallel_axes = {"tensor_model_parallel_size", "context_parallel_size", "expert_model_parallel_size", "expert_tensor_parallel_size",
+                        "pipeline_model_parallel_size", "virtual_pipeline_model_parallel_size"},
       .families = {},
       .presets = models::presets()};
   if (probes::built_with_cuda()) description.devices.emplace_back("cuda");

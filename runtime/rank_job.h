@@ -4,25 +4,14 @@
 #include <optional>
 #include <string>
 
+#include "runtime/rank_environment.h"
 #include "schemas/protocol/outcome.h"
 
 namespace rematch::runtime {
 
-// Where this rank stands, as torchrun sets it: RANK, LOCAL_RANK, WORLD_SIZE, MASTER_ADDR, MASTER_PORT. Without them: one rank alone.
-struct RankEnvironment {
-  int rank = 0;
-  int local_rank = 0;
-  int world_size = 1;
-  std::string master_addr;
-  int master_port = 0;
-};
-
-// Throws std::invalid_argument on a variable that is not a number.
-RankEnvironment read_rank_environment();
-
 // A trial that this trainer cannot carry out is said on stderr and comes back as kBadTrial, before any record is begun. Otherwise this ends
-// the process: what goes wrong from `hello` on is recorded beside the trial and becomes the exit code. Throws what goes wrong before (no
-// such device, a record that cannot be written).
+// the process: what goes wrong from `hello` on is recorded beside the trial, told to the peers, and becomes the exit code. Throws what goes
+// wrong before (no such device, a record that cannot be written).
 protocol::TrainExit run_rank(const std::string& trial_path, const RankEnvironment& environment,
                              const std::optional<std::string>& gradient_log_folder);
 

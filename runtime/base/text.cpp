@@ -8,4 +8,6 @@ std::string joined(const std::vector<std::string>& names) {
   return text;
 }
 
+std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
+
 }  // namespace rematch::base

@@ -2,24 +2,11 @@
 
 #include <torch/csrc/distributed/c10d/Backend.hpp>
 #include <torch/csrc/distributed/c10d/PrefixStore.hpp>
-#include <torch/csrc/distributed/c10d/TCPStore.hpp>
 
 #include "runtime/base/errors.h"
+#include "runtime/base/text.h"
 
 namespace rematch::comm {
-
-c10::intrusive_ptr<c10d::Store> meet(const Rendezvous& rendezvous) {
-  c10d::TCPStoreOptions options;
-  options.port = static_cast<std::uint16_t>(rendezvous.port);
-  options.isServer = rendezvous.rank == 0;
-  options.numWorkers = static_cast<std::size_t>(rendezvous.world_size);
-  options.timeout = rendezvous.timeout;
-  try {
-    return c10::make_intrusive<c10d::TCPStore>(rendezvous.host, options);
-  } catch (const std::exception& error) {
-    throw base::CommError("rendezvous at " + rendezvous.host + ":" + std::to_string(rendezvous.port) + " failed: " + error.what());
-  }
-}
 
 std::vector<std::string> backend_names() {
   std::vector<std::string> names = {"gloo", "single", "fake"};
@@ -35,7 +22,7 @@ c10::intrusive_ptr<c10d::Backend> make_backend(const std::string& name, const c1
     if (name == "gloo") return make_gloo(keys, request);
     return make_nccl(keys, request);
   } catch (const std::exception& error) {
-    throw base::CommError("forming group " + request.name + " over " + name + " failed: " + error.what());
+    throw base::CommError("forming group " + request.name + " over " + name + " failed: " + base::first_line(error.what()));
   }
 }
 

@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "runtime/comm/network_device.h"
+
 namespace c10d {
 class Backend;
 class Store;
@@ -20,18 +22,8 @@ struct GroupRequest {
   int rank = 0;      // within the group
   int size = 1;
   std::chrono::milliseconds timeout{0};  // of every operation
+  NetworkDevice network = {};            // what Gloo listens on
 };
-
-// Where the ranks meet: MASTER_ADDR and MASTER_PORT, as torchrun sets them.
-struct Rendezvous {
-  std::string host;
-  int port = 0;
-  int rank = 0;  // within the job
-  int world_size = 1;
-  std::chrono::milliseconds timeout{0};
-};
-
-c10::intrusive_ptr<c10d::Store> meet(const Rendezvous& rendezvous);
 
 // "gloo", "single", "fake", and "nccl" in a build with CUDA.
 std::vector<std::string> backend_names();

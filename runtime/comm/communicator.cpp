@@ -8,6 +8,8 @@
 #include "probes/device/charge.h"
 #include "probes/host/clock.h"
 #include "runtime/base/errors.h"
+#include "runtime/base/text.h"
+#include "runtime/comm/activity.h"
 #include "runtime/comm/comm_log.h"
 
 namespace rematch::comm {
@@ -34,13 +36,25 @@ std::vector<std::int64_t> host_values(const at::Tensor& counts) {
 }
 
 [[noreturn]] void fail(const std::string& axis, std::string_view operation, const std::exception& error) {
-  throw base::CommError(std::string(operation) + " over axis " + axis + " failed: " + error.what());
+  throw base::CommError(std::string(operation) + " over axis " + axis + " failed: " + base::first_line(error.what()));
+}
+
+// Runs what waits for peers, and shows that this rank is in it; what throws stays shown.
+template <typename Operation>
+void show(Activity* activity, const std::string& axis, std::string_view name, const Operation& operation) {
+  if (activity) activity->begin(axis, name);
+  try {
+    operation();
+  } catch (const std::exception& error) {
+    fail(axis, name, error);
+  }
+  if (activity) activity->end();
 }
 
 }  // namespace
 
-PendingSend::PendingSend(std::string axis, at::Tensor message, c10::intrusive_ptr<c10d::Work> work)
-    : axis_(std::move(axis)), message_(std::move(message)), work_(std::move(work)) {}
+PendingSend::PendingSend(std::string axis, at::Tensor message, c10::intrusive_ptr<c10d::Work> work, Activity* activity)
+    : axis_(std::move(axis)), message_(std::move(message)), work_(std::move(work)), activity_(activity) {}
 PendingSend::~PendingSend() = default;
 PendingSend::PendingSend(PendingSend&&) noexcept = default;
 PendingSend& PendingSend::operator=(PendingSend&&) noexcept = default;
@@ -48,15 +62,11 @@ PendingSend& PendingSend::operator=(PendingSend&&) noexcept = default;
 bool PendingSend::is_done() const { return work_->isCompleted(); }
 
 void PendingSend::wait() {
-  try {
-    work_->wait();
-  } catch (const std::exception& error) {
-    fail(axis_, to_string(CommOperation::kSend), error);
-  }
+  show(activity_, axis_, to_string(CommOperation::kSend), [&] { work_->wait(); });
 }
 
-Communicator::Communicator(std::string axis, c10::intrusive_ptr<c10d::Backend> backend, at::Device device, CommLog* log)
-    : axis_(std::move(axis)), backend_(std::move(backend)), device_(device), log_(log), tags_(std::make_unique<Tags>()) {}
+Communicator::Communicator(std::string axis, c10::intrusive_ptr<c10d::Backend> backend, at::Device device, const Observers& observers)
+    : axis_(std::move(axis)), backend_(std::move(backend)), device_(device), observers_(observers), tags_(std::make_unique<Tags>()) {}
 Communicator::~Communicator() = default;
 Communicator::Communicator(Communicator&&) noexcept = default;
 
@@ -69,12 +79,8 @@ template <typename Collective>
 void Communicator::carry_out(CommOperation operation, std::int64_t bytes, const Collective& collective) const {
   const probes::ScratchScope scratch;
   const auto start_ns = probes::mono_ns();
-  try {
-    collective()->wait();
-  } catch (const std::exception& error) {
-    fail(axis_, to_string(operation), error);
-  }
-  if (log_ && !is_alone()) log_->add(axis_, operation, bytes, probes::mono_ns() - start_ns);
+  show(observers_.activity, axis_, to_string(operation), [&] { collective()->wait(); });
+  if (observers_.log && !is_alone()) observers_.log->add(axis_, operation, bytes, probes::mono_ns() - start_ns);
 }
 
 void Communicator::all_reduce_sum(const at::Tensor& tensor) const {
@@ -166,8 +172,8 @@ PendingSend Communicator::send(const at::Tensor& tensor, int peer) const {
   auto message = tensor.is_meta() ? tensor : tensor.detach().clone();
   try {
     auto work = start_send(message, peer);
-    if (log_) log_->add(axis_, CommOperation::kSend, bytes_of(tensor), probes::mono_ns() - start_ns);
-    return {axis_, std::move(message), std::move(work)};
+    if (observers_.log) observers_.log->add(axis_, CommOperation::kSend, bytes_of(tensor), probes::mono_ns() - start_ns);
+    return {axis_, std::move(message), std::move(work), observers_.activity};
   } catch (const std::exception& error) {
     fail(axis_, to_string(CommOperation::kSend), error);
   }
@@ -182,7 +188,7 @@ void Communicator::exchange(const std::vector<Message>& sent, const std::vector<
   const probes::ScratchScope scratch;
   const auto start_ns = probes::mono_ns();
   std::vector<c10::intrusive_ptr<c10d::Work>> works;
-  try {
+  show(observers_.activity, axis_, "exchange", [&] {
     const bool coalesces = backend_->supportsCoalescing();
     if (coalesces) backend_->startCoalescing();
     for (const auto& [tensor, peer] : sent) {
@@ -195,24 +201,19 @@ void Communicator::exchange(const std::vector<Message>& sent, const std::vector<
     }
     if (coalesces) works = {backend_->endCoalescing()};
     for (const auto& work : works) work->wait();
-  } catch (const std::exception& error) {
-    fail(axis_, "exchange", error);
-  }
-  if (!log_) return;
+  });
+  auto* log = observers_.log;
+  if (!log) return;
   const auto duration_ns = probes::mono_ns() - start_ns;
-  for (const auto& message : sent) log_->add(axis_, CommOperation::kSend, bytes_of(message.tensor), 0);
+  for (const auto& message : sent) log->add(axis_, CommOperation::kSend, bytes_of(message.tensor), 0);
   // The time counts once.
   for (std::size_t i = 0; i < received.size(); ++i)
-    log_->add(axis_, CommOperation::kReceive, bytes_of(received[i].tensor), i == 0 ? duration_ns : 0);
+    log->add(axis_, CommOperation::kReceive, bytes_of(received[i].tensor), i == 0 ? duration_ns : 0);
 }
 
 void Communicator::barrier() const {
   const probes::ScratchScope scratch;
-  try {
-    backend_->barrier()->wait();
-  } catch (const std::exception& error) {
-    fail(axis_, "barrier", error);
-  }
+  show(observers_.activity, axis_, "barrier", [&] { backend_->barrier()->wait(); });
 }
 
 }  // namespace rematch::comm

@@ -20,12 +20,20 @@ class Work;
 
 namespace rematch::comm {
 
+class Activity;
 class CommLog;
+
+// Who hears of every operation: counts and times go to the log, beginning and end to the activity. Both outlive the communicator; null:
+// nobody.
+struct Observers {
+  CommLog* log = nullptr;
+  Activity* activity = nullptr;
+};
 
 // A message on its way. Holds its memory, which is not the modelled device's.
 class PendingSend {
  public:
-  PendingSend(std::string axis, at::Tensor message, c10::intrusive_ptr<c10d::Work> work);
+  PendingSend(std::string axis, at::Tensor message, c10::intrusive_ptr<c10d::Work> work, Activity* activity);
   ~PendingSend();
   PendingSend(PendingSend&&) noexcept;
   PendingSend& operator=(PendingSend&&) noexcept;
@@ -36,13 +44,13 @@ class PendingSend {
   std::string axis_;
   at::Tensor message_;
   c10::intrusive_ptr<c10d::Work> work_;
+  Activity* activity_;
 };
 
 class Communicator {
  public:
-  // `axis` names the group in messages and counts: "dp", "ep", ... `device` is where exchanged counts are staged. The log outlives this;
-  // null: nothing is counted.
-  Communicator(std::string axis, c10::intrusive_ptr<c10d::Backend> backend, at::Device device, CommLog* log = nullptr);
+  // `axis` names the group in messages and counts: "dp", "ep", ... `device` is where exchanged counts are staged.
+  Communicator(std::string axis, c10::intrusive_ptr<c10d::Backend> backend, at::Device device, const Observers& observers = {});
   ~Communicator();
   Communicator(Communicator&&) noexcept;
 
@@ -94,7 +102,7 @@ class Communicator {
   std::string axis_;
   c10::intrusive_ptr<c10d::Backend> backend_;
   at::Device device_;
-  CommLog* log_;
+  Observers observers_;
   std::unique_ptr<Tags> tags_;
 };
 

@@ -9,10 +9,14 @@
 
 #include "runtime/comm/comm_log.h"
 #include "runtime/comm/communicator.h"
+#include "runtime/comm/network_device.h"
 #include "schemas/protocol/parallel_dims.h"
 
 namespace c10d {
 class Store;
+}
+namespace rematch::comm {
+class Activity;
 }
 
 namespace rematch::mesh {
@@ -22,6 +26,8 @@ struct MeshRequest {
   int rank = 0;
   at::Device device = at::kCPU;
   std::chrono::milliseconds timeout{0};  // of every collective
+  comm::NetworkDevice network = {};      // for Gloo
+  comm::Activity* activity = nullptr;    // hears of every collective; outlives the mesh
 };
 
 // What flows between pipeline ranks: activations to the next one (the last one's to the first, from chunk to chunk), gradients back.

@@ -71,7 +71,7 @@ class Ring {
 
 at::Tensor gathered(const comm::Communicator& group, const at::Tensor& x_BGLD) {
   auto x_MBGLD = receive_buffer(with_members(group.size(), x_BGLD), x_BGLD.options());
-  group.all_gather(x_MBGLD, x_BGLD);
+  group.all_gather(x_MBGLD.flatten(0, 1), x_BGLD);
   return x_MBGLD;
 }
 
@@ -83,7 +83,7 @@ KeyShare all_members(const comm::Communicator& group, const LocalKeys& local) {
 
 at::Tensor scattered(const comm::Communicator& group, const at::Tensor& sums_MBGLD) {
   auto sum_BGLD = receive_buffer(sums_MBGLD.sizes().slice(1), sums_MBGLD.options());
-  group.reduce_scatter_sum(sum_BGLD, sums_MBGLD);
+  group.reduce_scatter_sum(sum_BGLD, sums_MBGLD.flatten(0, 1));
   return sum_BGLD;
 }
 

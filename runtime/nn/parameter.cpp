@@ -40,6 +40,8 @@ std::vector<std::int64_t> whole_shape(const ParameterDeclaration& declaration) {
   return shape;
 }
 
+}  // namespace
+
 at::Tensor part_of(const at::Tensor& whole, const Split& split) {
   const auto sections = split.sections.empty() ? std::vector{whole.size(split.dim)} : split.sections;
   std::vector<at::Tensor> parts;
@@ -51,8 +53,6 @@ at::Tensor part_of(const at::Tensor& whole, const Split& split) {
   }
   return at::cat(parts, split.dim);
 }
-
-}  // namespace
 
 ParameterDeclaration split_parameter(ParameterDeclaration whole, Split split) {
   auto& length = whole.shape[static_cast<std::size_t>(split.dim)];

@@ -43,6 +43,9 @@ struct ParameterDeclaration {
   TensorGrad tensor_grad = TensorGrad::kWhole;
 };
 
+// What the rank has of a tensor in the shape of the whole parameter.
+at::Tensor part_of(const at::Tensor& whole, const Split& split);
+
 // This rank's part of `whole`, which is not split yet. Throws base::BadTrial where a section does not divide.
 ParameterDeclaration split_parameter(ParameterDeclaration whole, Split split);
 

@@ -27,7 +27,8 @@ class TensorParallel {
 
   const comm::Communicator& group() const { return *group_; }
   std::int64_t size() const { return group_->size(); }
-  bool is_alone() const { return group_->is_alone(); }
+  // One rank, over whatever backend: operations are then the plain ones, with nothing communicated and nothing allocated for it.
+  bool is_alone() const { return size() == 1; }
   bool shards_rows() const { return rows_ == Rows::kSharded; }
 
   // This rank's share of `count` heads, columns, ... Throws base::BadTrial naming `field` ("model.num_attention_heads") where it does not

@@ -49,7 +49,7 @@ Batch mock_batch(const BatchRequest& request, at::Device device) {
     nn::kernel(tensor, [&] { tensor.copy_(at::tensor(values, at::kLong)); });
     return tensor;
   };
-  return {to_device(ids), to_device(labels), request.sequence.micro_batch};
+  return {to_device(ids), to_device(labels)};
 }
 
 }  // namespace rematch::train

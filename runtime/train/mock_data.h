@@ -10,9 +10,8 @@
 namespace rematch::train {
 
 struct Batch {
-  at::Tensor ids_T;              // int64, sequence-major
-  at::Tensor labels_T;           // the next token of each
-  std::int64_t micro_batch = 0;  // of its step
+  at::Tensor ids_T;     // int64, sequence-major
+  at::Tensor labels_T;  // the next token of each
 };
 
 struct BatchRequest {

@@ -14,25 +14,25 @@ Recorder::Recorder(protocol::RecordWriter& writer, probes::DeviceMemory& memory)
 
 void Recorder::hello(protocol::HelloRecord record) {
   record.unix_ns = probes::unix_ns();
-  writer_.append(record);
+  append(record);
 }
 
 void Recorder::model(protocol::ModelRecord record) {
   fold();
   record.phases = take_phases();
-  writer_.append(record);
+  append(record);
 }
 
 void Recorder::enter(Stage stage) {
   open_stages_.push_back(stage);
   stage_ = stage;
-  writer_.append(protocol::StageRecord{stage, protocol::StageEvent::kEnter, step(), probes::unix_ns(), probes::mono_ns()});
+  append(protocol::StageRecord{stage, protocol::StageEvent::kEnter, step(), probes::unix_ns(), probes::mono_ns()});
 }
 
 void Recorder::leave(Stage stage) {
   open_stages_.pop_back();
   if (!open_stages_.empty()) stage_ = open_stages_.back();
-  writer_.append(protocol::StageRecord{stage, protocol::StageEvent::kLeave, step(), probes::unix_ns(), probes::mono_ns()});
+  append(protocol::StageRecord{stage, protocol::StageEvent::kLeave, step(), probes::unix_ns(), probes::mono_ns()});
 }
 
 void Recorder::begin_step(std::int64_t step) {
@@ -50,6 +50,11 @@ void Recorder::enter_phase(protocol::Phase phase) {
   phase_ = phase;
 }
 
+void Recorder::enter_slot(const protocol::PipelineSlot& slot) {
+  enter_phase(slot.phase);
+  open_slot_ = slot;
+}
+
 void Recorder::end_step(protocol::StepRecord& record) {
   memory_.synchronize();
   fold();
@@ -58,6 +63,7 @@ void Recorder::end_step(protocol::StepRecord& record) {
   record.step_time_ns = phase_start_ns_ - step_start_ns_;
   record.peak_attribution = std::move(attribution_);
   record.phases = take_phases();
+  record.slots = std::exchange(slots_, {});
   const auto now = memory_.snapshot();
   record.end_allocated_bytes = now.allocated_bytes;
   record.end_reserved_bytes = now.reserved_bytes;
@@ -88,27 +94,38 @@ void Recorder::out_of_memory(const std::string& message, const std::string& modu
     record.num_alloc_retries = evidence->num_alloc_retries;
     record.attribution = evidence->attribution;
   }
-  writer_.append(record);
+  append(record, Place::kLast);
 }
 
-void Recorder::failed(protocol::FailureKind kind, protocol::TrainExit exit_code, const std::string& message) {
-  writer_.append(protocol::ErrorRecord{.kind = kind,
-                                       .exit_code = exit_code,
-                                       .stage = stage_,
-                                       .step = step(),
-                                       .phase = phase_,
-                                       .unix_ns = probes::unix_ns(),
-                                       .mono_ns = probes::mono_ns(),
-                                       .message = message});
+void Recorder::failed(protocol::FailureKind kind, protocol::TrainExit exit_code, const std::string& message,
+                      std::optional<std::int64_t> failed_rank) {
+  append(protocol::ErrorRecord{.kind = kind,
+                               .exit_code = exit_code,
+                               .stage = stage_,
+                               .step = step(),
+                               .phase = phase_,
+                               .unix_ns = probes::unix_ns(),
+                               .mono_ns = probes::mono_ns(),
+                               .message = message,
+                               .failed_rank = failed_rank},
+         Place::kLast);
 }
 
 void Recorder::bye(protocol::TrainExit exit_code, std::int64_t steps_completed) {
   const auto now = memory_.snapshot();
-  writer_.append(protocol::ByeRecord{.exit_code = exit_code,
-                                     .steps_completed = steps_completed,
-                                     .lifetime_peak_allocated_bytes = now.lifetime_peak_allocated_bytes,
-                                     .lifetime_peak_reserved_bytes = now.lifetime_peak_reserved_bytes,
-                                     .unix_ns = probes::unix_ns()});
+  append(protocol::ByeRecord{.exit_code = exit_code,
+                             .steps_completed = steps_completed,
+                             .lifetime_peak_allocated_bytes = now.lifetime_peak_allocated_bytes,
+                             .lifetime_peak_reserved_bytes = now.lifetime_peak_reserved_bytes,
+                             .unix_ns = probes::unix_ns()},
+         Place::kLast);
+}
+
+void Recorder::append(const protocol::RankRecord& record, Place place) {
+  const std::lock_guard lock(writing_);
+  if (has_ended_) return;
+  has_ended_ = place == Place::kLast;
+  writer_.append(record);
 }
 
 void Recorder::fold() {
@@ -122,8 +139,16 @@ void Recorder::fold() {
     largest_peak_bytes_ = memory.peak_allocated_bytes;
     attribution_ = memory_.peak_attribution();
   }
+  note_slot(now_ns - phase_start_ns_, memory.peak_allocated_bytes);
   memory_.reset_peaks();
   phase_start_ns_ = now_ns;
+}
+
+void Recorder::note_slot(std::int64_t duration_ns, std::int64_t peak_allocated_bytes) {
+  if (!open_slot_) return;
+  open_slot_->duration_ns = duration_ns;
+  open_slot_->peak_allocated_bytes = peak_allocated_bytes;
+  slots_.push_back(*std::exchange(open_slot_, std::nullopt));
 }
 
 protocol::PhasePeaks Recorder::take_phases() {

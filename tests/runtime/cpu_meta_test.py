@@ -9,7 +9,8 @@ from trainer_runs import TINY_TRAINING, Run, dropout_fields, labels_of, tiny_pre
 
 CLOCKS = {"duration_ns", "start_mono_ns", "step_time_ns"}
 VALUES = {"loss", "loss_bits", "grad_norm", "aux_losses"}  # meta has none
-NOT_COMPARED = CLOCKS | VALUES
+# Without values there are none to send: row and token counts, losses. What carries activations is compared on axis cp, where nothing else goes.
+NOT_COMPARED = CLOCKS | VALUES | {"communication"}
 
 FULL = {"modules": None, "granularity": "full", "recompute": {"recompute_method": "uniform", "recompute_num_layers": 1}}
 BALANCED = {"moe_router_force_load_balancing": True}
@@ -42,6 +43,11 @@ class CpuMetaTest(unittest.TestCase):
             self.assertEqual(len(theirs["step"]), layout["training"]["train_iters"])
             for kind in ("model", "step"):
                 self.assertEqual(differences(theirs[kind], ours[kind]), {}, f"{kind} records of rank {rank}")
+            sent = [[{key: value for key, value in row.items() if key not in CLOCKS} for step in records["step"] for row in step["communication"]
+                     if row["axis"] == "cp"] for records in (theirs, ours)]
+            self.assertEqual(*sent, f"messages of rank {rank}")
+            if layout.get("parallel", {}).get("context_parallel_size", 1) > 1:
+                self.assertTrue(sent[0], "nothing was sent on axis cp")
 
     def check_arms(self, preset, arms, attention, dropout):
         fields = {**dropout_fields(dropout), **(BALANCED if "moe" in labels_of(preset) else {})}

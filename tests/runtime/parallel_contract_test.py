@@ -5,6 +5,7 @@ import functools
 import json
 import unittest
 
+from parallel_layout import ParallelLayout
 from persistent_bytes import PersistentBytes
 from trainer_runs import dropout_fields, labels_of, run_batch, trial_document
 
@@ -81,10 +82,12 @@ class Layout:
             self.assertGreater(len(received), 1, "routing is even, so uneven exchanges were not tried")
 
     def check_persistent_bytes(self, records, document):
-        """Facts of Megatron's table, tensor by tensor: parameters, gradients, optimizer state, gradient copies; and the sum of the step's losses."""
+        """Facts of Megatron's table, tensor by tensor: parameters, gradients, optimizer state, gradient copies; and the sum of the step's losses
+        where the head is."""
         for rank, record in enumerate(records.ranks):
             formula = PersistentBytes(document, rank)
-            wanted = formula.built() + formula.late() + formula.grad_copies() + SCALAR_BYTES
+            has_head = any(last for _, _, last in ParallelLayout(document, rank).chunks())
+            wanted = formula.built() + formula.late() + formula.grad_copies() + SCALAR_BYTES * has_head
             self.assertEqual({step["end_allocated_bytes"] for step in record["step"]}, {wanted}, f"rank {rank}")
 
     def check_that_the_control_replays_nothing(self, control, preset):
@@ -126,6 +129,16 @@ class DataParallelTest(Layout, unittest.TestCase):
     presets = [DENSE]
 
 
+class TensorParallelTest(Layout, unittest.TestCase):
+    parallel = axis(tp=2)
+    presets = [DENSE]  # a mixture of experts wants sequence parallelism
+
+
+class SequenceParallelTest(Layout, unittest.TestCase):
+    parallel = axis(tp=2, sequence_parallel=True)
+    presets = [DENSE, MLA, HYBRID, GDN]
+
+
 class ExpertParallelTest(Layout, unittest.TestCase):
     parallel = axis(ep=2)
     presets = [MLA, HYBRID, GDN]
@@ -136,6 +149,89 @@ class ExpertAndDataParallelTest(Layout, unittest.TestCase):
     world_size = 4
     parallel = axis(ep=2)
     presets = [MLA]
+
+
+class ContextParallelRingTest(Layout, unittest.TestCase):
+    parallel = axis(cp=2)
+    presets = [DENSE, MLA, GDN]
+
+
+class ContextParallelAllGatherTest(Layout, unittest.TestCase):
+    parallel = axis(cp=2, cp_comm_type="all_gather")
+    presets = [DENSE, MLA]
+
+
+class ExpertTensorParallelTest(Layout, unittest.TestCase):
+    parallel = axis(etp=2)
+    presets = [MLA, HYBRID]
+
+
+class TensorTimesExpertTest(Layout, unittest.TestCase):
+    world_size = 4
+    parallel = axis(tp=2, ep=2, sequence_parallel=True)
+    presets = [MLA, GDN]
+
+
+class TensorTimesPipelineTest(Layout, unittest.TestCase):
+    world_size = 4
+    parallel = axis(tp=2, pp=2, sequence_parallel=True)
+    presets = [DENSE, GDN]
+
+
+class ContextTimesTensorTest(Layout, unittest.TestCase):
+    world_size = 4
+    parallel = axis(tp=2, cp=2, sequence_parallel=True)
+    presets = [MLA, GDN]
+    fields = {GDN: {"linear_num_key_heads": 4, "linear_num_value_heads": 8}}  # one a rank at least
+
+
+class EightRanksOfTheGuideTest(Layout, unittest.TestCase):
+    """Moonlight's layout in the guide: TP 2, EP 8 over DP 4. Each expert is on one rank, dense parameters are on four."""
+    world_size = 8
+    parallel = axis(tp=2, ep=8, sequence_parallel=True)
+    presets = [MLA]
+
+
+class PipelineParallelTest(Layout, unittest.TestCase):
+    """1F1B of two ranks; global counts of the load-balancing loss with two micro-batches in flight (qwen3_next_tiny)."""
+    parallel = axis(pp=2)
+    presets = [DENSE, MLA, HYBRID, GDN]
+    fields = {MLA: {"num_layers": 4, "moe_layer_freq": [0, 1, 1, 1]}}
+
+
+class UnevenPipelineTest(Layout, unittest.TestCase):
+    """Four ranks with 1, 3, 3 and 1 layers."""
+    world_size = 4
+    parallel = {**axis(pp=4), "num_layers_in_first_pipeline_stage": 1, "num_layers_in_last_pipeline_stage": 1}
+    presets = [DENSE, MLA]
+    fields = {DENSE: {"num_layers": 8}, MLA: {"num_layers": 8, "moe_layer_freq": [0] + [1] * 7}}
+
+
+class PipelineWithEmbeddingAndLossAsLayersTest(Layout, unittest.TestCase):
+    """Four ranks with 1, 2, 2 and 1 layers."""
+    world_size = 4
+    parallel = {**axis(pp=4), "account_for_embedding_in_pipeline_split": True, "account_for_loss_in_pipeline_split": True}
+    presets = [HYBRID]
+
+
+class VirtualPipelineTest(Layout, unittest.TestCase):
+    """Two ranks with two chunks each, interleaved."""
+    parallel = axis(pp=2, vpp=2)
+    presets = [DENSE, MLA, HYBRID, GDN]
+    fields = {MLA: {"num_layers": 4, "moe_layer_freq": [0, 1, 1, 1]}, HYBRID: {"num_layers": 8, "hybrid_layer_pattern": "MEM*E-ME"}}
+
+
+class TensorTimesPipelineTest(Layout, unittest.TestCase):
+    world_size = 4
+    parallel = axis(tp=2, pp=2, sequence_parallel=True)
+    presets = [DENSE, HYBRID]
+
+
+class PipelineAndExpertParallelTest(Layout, unittest.TestCase):
+    """PP 2 over EP 2."""
+    world_size = 4
+    parallel = axis(pp=2, ep=2)
+    presets = [GDN]
 
 
 if __name__ == "__main__":

@@ -6,11 +6,8 @@
 #include <torch/csrc/autograd/autograd.h>
 
 #include <array>
-#include <chrono>
 #include <functional>
-#include <thread>
 #include <torch/csrc/distributed/c10d/Backend.hpp>
-#include <torch/csrc/distributed/c10d/HashStore.hpp>
 #include <vector>
 
 #include "runtime/base/errors.h"
@@ -19,6 +16,7 @@
 #include "runtime/comm/comm_log.h"
 #include "runtime/nn/embedding.h"
 #include "runtime/nn/linear.h"
+#include "tests/runtime/rank_threads.h"
 #include "tests/runtime/twin.h"
 
 namespace rematch::nn {
@@ -30,17 +28,9 @@ using OnRank = std::function<Tensors(const TensorParallel&)>;
 
 // What each of two ranks returns.
 std::array<Tensors, kRanks> on_two_ranks(Rows rows, const OnRank& body) {
-  const auto store = c10::make_intrusive<c10d::HashStore>();
   std::array<Tensors, kRanks> results;
-  std::vector<std::thread> threads;
-  for (int rank = 0; rank < kRanks; ++rank)
-    threads.emplace_back([rank, rows, store, &body, &results] {
-      const comm::GroupRequest request{.name = "tp0", .rank = rank, .size = kRanks, .timeout = std::chrono::seconds(20)};
-      const comm::Communicator group("tp", comm::make_backend("gloo", store, request), at::kCPU);
-      results[static_cast<std::size_t>(rank)] = body(TensorParallel(group, rows));
-      group.barrier();
-    });
-  for (auto& thread : threads) thread.join();
+  run_ranks({.world_size = kRanks, .tensor_model_parallel_size = kRanks, .sequence_parallel = rows == Rows::kSharded},
+            [&](const mesh::Mesh& mesh) { results[static_cast<std::size_t>(mesh.rank())] = body(TensorParallel(mesh)); });
   return results;
 }
 
@@ -185,7 +175,7 @@ TEST(VocabParallelCrossEntropy, AgreesWithThePlainOneInFp32) { expect_losses_agr
 
 TEST(VocabParallelCrossEntropy, SendsThreeNumbersAToken) {
   comm::CommLog log;
-  const comm::Communicator group("tp", comm::make_backend("fake", {}, {.name = "tp0", .rank = 0, .size = 2}), at::kMeta, &log);
+  const comm::Communicator group("tp", comm::make_backend("fake", {}, {.name = "tp0", .rank = 0, .size = 2}), at::kMeta, {.log = &log});
   const auto meta = at::TensorOptions(at::kMeta);
   vocab_parallel_cross_entropy(at::empty({6, 4}, meta.dtype(at::kBFloat16)), at::empty({6}, meta.dtype(at::kLong)),
                                TensorParallel(group, Rows::kSharded));

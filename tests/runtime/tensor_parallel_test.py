@@ -1,13 +1,14 @@
-"""Tensor and sequence parallelism on two real ranks: the losses of one rank, every arm equal to its control to the bit, bytes and communication by
-their formulas."""
+"""What tensor and sequence parallelism hold and send on two real ranks, to the byte, and what they refuse. parallel_contract_test has
+the losses and bits of more arms."""
 import unittest
 
 import label_formulas
 from persistent_bytes import PersistentBytes
 from saved_tensors_test import SavedTensorsCheck, saved_tensors
-from trainer_runs import TINY_TRAINING, Run, dropout_fields, labels_of, tiny_presets, trial_document
+from trainer_runs import TINY_TRAINING, Run, dropout_fields, labels_of, run_batch, tiny_presets, trial_document
 
 BF16, FP32 = 2, 4
+SCALAR_BYTES = 512  # the sum of the step's losses
 SEQUENCE = {"tensor_model_parallel_size": 2, "sequence_parallel": True}
 TENSOR = {"tensor_model_parallel_size": 2, "sequence_parallel": False}
 # Models without a mixture of experts, which wants sequence parallelism: of each kind of mixer but the gated delta net, whose family has experts
@@ -23,90 +24,87 @@ def document_of(preset, parallel, labels=(), *, fields=None, train_iters=2, **mo
                           expert_parallel=1, parallel=parallel, fields=fields, training=training, **more)
 
 
-def num_parameters(run, rank):
-    return run.ranks[rank]["model"][0]["num_parameters_total"]
+class WholeRowsTest(unittest.TestCase):
+    """Without sequence parallelism, of the mixers that parallel_contract_test does not try so."""
+    # As there.
+    TOLERANCE = 0.002
+
+    def test_five_steps_follow_one_rank(self):
+        for preset, fields in DENSE.items():
+            with self.subTest(preset=preset):
+                alone, shared = (run_batch([document_of(preset, parallel, fields=fields, train_iters=5)])[0].ranks for parallel in ({}, TENSOR))
+                losses = [[step["loss"] for step in rank["step"]] for rank in (*alone, *shared)]
+                self.assertGreater(abs(losses[0][0] / losses[0][-1] - 1), self.TOLERANCE, "the steps change too little to tell")
+                for rank in losses[1:]:
+                    for ours, theirs in zip(rank, losses[0], strict=True):
+                        self.assertAlmostEqual(ours / theirs, 1, delta=self.TOLERANCE)
 
 
-class LossTest(unittest.TestCase):
-    # Products are summed in two parts, each rounded to bf16 (relative 2^-9) before the ranks add them, in every layer and in both directions. A
-    # step of lr 1e-3 lowers these losses by 0.3 % or more.
-    LOSS_TOLERANCE = 2e-3
-    # A norm of gradients, each of which is rounded so.
-    NORM_TOLERANCE = 2e-2
+class NormTest(unittest.TestCase):
+    # Gradients of bf16 partial sums, which the ranks add after rounding them (2^-9 relative).
+    TOLERANCE = 2e-2
 
-    def test_five_steps_on_two_ranks_follow_one_rank(self):
-        for preset, parallel, fields in LAYOUTS:
-            with self.subTest(preset=preset, **parallel):
-                alone = Run(document_of(preset, {}, fields=fields, train_iters=5)).require_success()
-                shared = Run(document_of(preset, parallel, fields=fields, train_iters=5)).require_success()
-                self.assertEqual(*shared.loss_bits())
-                self.assertEqual(num_parameters(shared, 0), num_parameters(alone, 0))
-                for ours, theirs in zip(shared.ranks[0]["step"], alone.ranks[0]["step"], strict=True):
-                    self.assertAlmostEqual(ours["loss"] / theirs["loss"], 1, delta=self.LOSS_TOLERANCE)
-                    self.assertAlmostEqual(ours["grad_norm"] / theirs["grad_norm"], 1, delta=self.NORM_TOLERANCE)
-                first, *_, last = alone.ranks[0]["step"]
-                self.assertGreater(first["loss"] / last["loss"] - 1, self.LOSS_TOLERANCE, "too little is learnt to tell")
-
-    def test_the_norm_counts_each_parameter_once_without_the_distributed_optimizer_too(self):
+    def test_parameters_and_their_gradients_count_once(self):
         for options in ({"use_distributed_optimizer": False}, {"use_distributed_optimizer": True}):
-            alone, shared = (Run(document_of("moonlight_tiny", parallel, optimizer=options, train_iters=1)).require_success().ranks[0]["step"][0]
-                             for parallel in ({}, SEQUENCE))
-            self.assertAlmostEqual(shared["grad_norm"] / alone["grad_norm"], 1, delta=self.NORM_TOLERANCE)
+            for preset in tiny_presets():
+                with self.subTest(preset=preset, **options):
+                    alone, shared = (run_batch([document_of(preset, parallel, optimizer=options, train_iters=1)])[0].ranks for parallel in ({}, SEQUENCE))
+                    for rank in shared:
+                        self.assertEqual(rank["model"][0]["num_parameters_total"], alone[0]["model"][0]["num_parameters_total"])
+                        self.assertAlmostEqual(rank["step"][0]["grad_norm"] / alone[0]["step"][0]["grad_norm"], 1, delta=self.TOLERANCE)
 
 
-class RecomputeTest(SavedTensorsCheck, unittest.TestCase):
-    """Every label of every family, with dropout, in both layouts: the control's bits, and the bytes of the formulas."""
+class HeldBytesTest(SavedTensorsCheck, unittest.TestCase):
     UNIONS = [["layernorm", "mla_up_proj"], ["layernorm", "moe_act"], ["moe", "layernorm"]]
     UNIFORM = {"granularity": "full", "recompute": {"recompute_method": "uniform", "recompute_num_layers": 1}}
     DISTRIBUTED = {"granularity": "full", "recompute": {**UNIFORM["recompute"], "distribute_saved_activations": True}}
 
-    def same_bits(self, document, control):
-        arm = Run(document).require_success()
-        self.assertEqual(arm.loss_bits(), control.loss_bits())
-        self.assertEqual([[step["grad_norm"] for step in rank["step"]] for rank in arm.ranks],
-                         [[step["grad_norm"] for step in rank["step"]] for rank in control.ranks])
-        self.assertTrue(all(control.gradients))
-        self.assertEqual(arm.gradients, control.gradients)
-        return [rank["step"][-1] for rank in arm.ranks]
+    def labels_with_sites(self, preset, fields):
+        model = document_of(preset, {}, fields=fields)["model"]
+        kinds = label_formulas.layer_kinds(model["family"], model["fields"])
+        mixers, mlps = {mixer for mixer, _ in kinds}, {mlp for _, mlp in kinds}
+        needs = {"moe": "moe" in mlps, "moe_act": "moe" in mlps, "shared_experts": "moe" in mlps, "mlp": "dense" in mlps,
+                 "layernorm": "moe" in mlps or "mla" in mixers}
+        return [label for label in labels_of(preset) if needs.get(label, True)]
 
-    def test_arms_equal_the_control_to_the_bit_and_drop_their_bytes(self):
+    def test_every_label_drops_its_bytes_and_leaves_the_bits(self):
         for preset, parallel, fields in LAYOUTS:
             fields = {**fields, **dropout_fields(0.1)}
-            document = document_of(preset, parallel, fields=fields)
-            control = Run(document).require_success()
-            steps = [rank["step"][-1] for rank in control.ranks]
-            shapes = [label_formulas.Shapes(document, step["tokens_received"]) for step in steps]
-            labels = [label for label in labels_of(preset) if control.ranks[0]["model"][0]["sites_available"].get(label)]
-            for arm in [[label] for label in labels] + [union for union in self.UNIONS if set(union) <= set(labels)]:
+            labels = self.labels_with_sites(preset, fields)
+            arms = [[]] + [[label] for label in labels] + [union for union in self.UNIONS if set(union) <= set(labels)]
+            documents = [document_of(preset, parallel, arm, fields=fields) for arm in arms]
+            control, *runs = run_batch(documents, limit_s=200)
+            for arm, run in zip(arms[1:], runs):
                 with self.subTest(preset=preset, arm=arm, **parallel):
-                    for ours, theirs, shape in zip(self.same_bits(document_of(preset, parallel, arm, fields=fields), control), steps, shapes):
+                    self.assertEqual(run.loss_bits(), control.loss_bits())
+                    self.assertEqual(run.gradients, control.gradients)
+                    for ours, theirs in zip(run.ranks, control.ranks):
+                        ours, theirs = ours["step"][-1], theirs["step"][-1]
+                        shapes = label_formulas.Shapes(documents[0], theirs["tokens_received"])
                         dropped = theirs["forward_end_allocated_bytes"] - ours["forward_end_allocated_bytes"]
-                        self.assertEqual(dropped, label_formulas.dropped_bytes(arm, shape))
-            with self.subTest(preset=preset, arm="full", **parallel):
-                self.check_full(preset, parallel, fields, control, shapes)
+                        self.assertEqual(dropped, label_formulas.dropped_bytes(arm, shapes))
 
-    def check_full(self, preset, parallel, fields, control, shapes):
-        held = [step["forward_end_allocated_bytes"] for step in
-                self.same_bits(document_of(preset, parallel, None, fields=fields, **self.UNIFORM), control)]
-        # Between two arms, so that what persists falls out.
-        in_control = [rank["step"][-1]["forward_end_allocated_bytes"] for rank in control.ranks]
-        self.assertTrue(all(ours < theirs for ours, theirs in zip(held, in_control)))
-        if parallel["sequence_parallel"]:
-            return
-        halved = [step["forward_end_allocated_bytes"] for step in
-                  self.same_bits(document_of(preset, parallel, None, fields=fields, **self.DISTRIBUTED), control)]
-        for shape, ours, theirs in zip(shapes, halved, held):
-            inputs = shape.num_layers * label_formulas.tensor(shape.tokens, shape.f["hidden_size"], size=BF16)
-            self.assertEqual(theirs - ours, inputs // 2)
+    def test_distributed_saved_activations_halve_the_inputs_of_the_layers_and_leave_the_bits(self):
+        for preset, fields in DENSE.items():
+            fields = {**fields, **dropout_fields(0.1)}
+            documents = [document_of(preset, TENSOR, None, fields=fields, **arm) for arm in (self.UNIFORM, self.DISTRIBUTED)]
+            whole, halved = run_batch(documents)
+            with self.subTest(preset=preset):
+                self.assertEqual(halved.loss_bits(), whole.loss_bits())
+                self.assertEqual(halved.gradients, whole.gradients)
+                shapes = label_formulas.Shapes(documents[0], [])
+                inputs = shapes.num_layers * label_formulas.tensor(shapes.tokens, shapes.f["hidden_size"], size=BF16)
+                for ours, theirs in zip(halved.ranks, whole.ranks):
+                    self.assertEqual(theirs["step"][-1]["forward_end_allocated_bytes"] - ours["step"][-1]["forward_end_allocated_bytes"], inputs // 2)
 
     def test_every_layer_keeps_its_formula_to_the_byte(self):
         for preset, parallel, fields in LAYOUTS:
             for attention in ("fused", "unfused"):
                 with self.subTest(preset=preset, attention=attention, **parallel):
                     document = document_of(preset, parallel, fields={**fields, **dropout_fields(0.1)}, attention=attention, train_iters=1)
-                    received = [rank["step"][0]["tokens_received"] for rank in Run(document).require_success().ranks]
+                    received = [rank["step"][0]["tokens_received"] for rank in run_batch([document])[0].ranks]
                     for rank, table in enumerate(saved_tensors(document)):
-                        self.check(table, label_formulas.Shapes(document, received[rank]), labels_of(preset))
+                        self.check(table, label_formulas.Shapes(document, received[rank], rank), labels_of(preset))
 
 
 class CommunicationTest(unittest.TestCase):
@@ -154,16 +152,16 @@ class CommunicationTest(unittest.TestCase):
                          [("tp", "all_gather", 2 * fields["num_layers"], fields["num_layers"] * latents)])
 
 
-class PersistentBytesTest(unittest.TestCase):
-    def test_a_rank_holds_its_share_of_parameters_and_state(self):
-        for options in ({}, {"use_distributed_optimizer": False}, {"gradient_accumulation_fusion": True}):
-            document = trial_document([], world_size=2, expert_parallel=2, parallel=SEQUENCE, optimizer=options,
-                                      training={"global_batch_size": 1, "train_iters": 2})
-            for rank, records in enumerate(Run(document).require_success().ranks):
+class GradientSumTest(unittest.TestCase):
+    def test_the_gradients_of_norms_lie_side_by_side_while_they_are_summed(self):
+        for options, size in (({}, BF16), ({"grad_reduce_in_fp32": True}, FP32)):
+            document = document_of("llama3_tiny", SEQUENCE, optimizer=options, train_iters=1)
+            fields = document["model"]["fields"]
+            norms = label_formulas.tensor(2 * fields["num_layers"] + 1, fields["hidden_size"], size=size)
+            for rank, records in enumerate(run_batch([document])[0].ranks):
                 with self.subTest(rank=rank, **options):
-                    formula = PersistentBytes(document, rank)
-                    built = formula.params() + formula.grads() + formula.main() + formula.dummies() + formula.router_counts() + 512
-                    self.assertEqual({step["end_allocated_bytes"] for step in records["step"]}, {built + formula.late() + formula.grad_copies()})
+                    held = PersistentBytes(document, rank).built() + SCALAR_BYTES
+                    self.assertEqual(records["step"][0]["phases"]["grad_sync"]["peak_allocated_bytes"], held + norms)
 
 
 class RefusalTest(unittest.TestCase):
@@ -182,12 +180,14 @@ class RefusalTest(unittest.TestCase):
         odd = document_of("llama3_tiny", SEQUENCE)
         odd["training"]["seq_length"] = 127
         self.assert_refused(odd, "training.seq_length: with sequence_parallel wanted a multiple of")
-        self.assert_refused(document_of("llama3_tiny", SEQUENCE, None, **RecomputeTest.DISTRIBUTED), "recompute.distribute_saved_activations: wanted false")
+        self.assert_refused(document_of("llama3_tiny", SEQUENCE, None, **HeldBytesTest.DISTRIBUTED), "recompute.distribute_saved_activations: wanted false")
         self.assert_refused(document_of("moonlight_tiny", TENSOR), "sequence_parallel")
 
     def assert_refused(self, document, message):
         run = Run(document)
-        self.assertEqual(run.exit_codes, [13, 13])
+        # A rank may find its peer gone before it has looked at the model itself: communication failed.
+        self.assertIn(13, run.exit_codes)
+        self.assertLessEqual(set(run.exit_codes), {12, 13})
         self.assertIn(message, "\n".join(run.logs) + "".join(error["message"] for rank in run.ranks for error in rank["error"]))
 
 

@@ -87,19 +87,36 @@ def free_port():
         return listener.getsockname()[1]
 
 
-def run_ranks(arguments, world_size, stderr=subprocess.STDOUT, program=TRAINER, limit_s=LIMIT_S):
-    """One trainer a rank, all at the same time: their exit codes, and what each wrote."""
-    common = {**os.environ, "WORLD_SIZE": str(world_size), "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(free_port()), "OMP_NUM_THREADS": "1"}
-    processes = [subprocess.Popen([str(program), *arguments], env={**common, "RANK": str(rank), "LOCAL_RANK": str(rank)}, stdout=subprocess.PIPE,
-                                  stderr=stderr, text=True) for rank in range(world_size)]
-    outputs = []
+def rank_environment(rank, world_size, master_port, **more):
+    """What torchrun sets for a rank, all ranks on this host."""
+    return {"RANK": str(rank), "LOCAL_RANK": str(rank), "WORLD_SIZE": str(world_size), "MASTER_ADDR": "127.0.0.1",
+            "MASTER_PORT": str(master_port), "OMP_NUM_THREADS": "1", **more}
+
+
+def start_rank(arguments, environment, prefix=(), stderr=subprocess.STDOUT, program=TRAINER):
+    return subprocess.Popen([*prefix, str(program), *arguments], env={**os.environ, **environment}, stdout=subprocess.PIPE, stderr=stderr, text=True)
+
+
+def outputs_of(processes, limit_s=LIMIT_S):
+    """What each wrote; none is alive afterwards."""
     try:
-        for process in processes:
-            outputs.append(process.communicate(timeout=limit_s)[0])
+        return [process.communicate(timeout=limit_s)[0] for process in processes]
     finally:
         for process in processes:
             process.kill()
+
+
+def run_ranks(arguments, world_size, stderr=subprocess.STDOUT, program=TRAINER, limit_s=LIMIT_S):
+    """One program a rank, all at the same time: their exit codes, and what each wrote."""
+    port = free_port()
+    processes = [start_rank(arguments, rank_environment(rank, world_size, port), stderr=stderr, program=program) for rank in range(world_size)]
+    outputs = outputs_of(processes, limit_s)
     return [process.returncode for process in processes], outputs
+
+
+def read_lines(path):
+    """The whole lines of a rank's file; a torn tail is left out."""
+    return [json.loads(line) for line in path.read_text().split("\n")[:-1]] if path.is_file() else []
 
 
 class Records:
@@ -111,16 +128,14 @@ class Records:
         self.gradients = [self._gradients(rank) for rank in range(world_size)]
 
     def _records(self, rank):
-        path = self.folder / f"rank-{rank:05d}.jsonl"
-        lines = [json.loads(line) for line in path.read_text().splitlines()] if path.is_file() else []
+        lines = read_lines(self.folder / f"rank-{rank:05d}.jsonl")
         kinds = {kind: [] for kind in ("hello", "model", "stage", "step", "oom", "error", "bye")}
         for line in lines:
             kinds[line["t"]].append(line)
         return kinds
 
     def _gradients(self, rank):
-        path = self.folder / f"gradients-{rank:05d}.jsonl"
-        lines = [json.loads(line) for line in path.read_text().splitlines()] if path.is_file() else []
+        lines = read_lines(self.folder / f"gradients-{rank:05d}.jsonl")
         return {(line["step"], line["parameter"]): line["gradient_hash"] for line in lines}
 
     def loss_bits(self):

@@ -73,13 +73,15 @@ void expect_same_attempt(const base::AttemptRows& loaded, const base::AttemptRow
   EXPECT_EQ(loaded.failure->message, put.failure->message);
 }
 
-// What the database holds of attributions: of each rank the step of its largest peak.
-void keep_attributions_of_largest_peaks(base::StudyRows& study) {
+// Attributions of the step of each rank's largest peak, communication of its last.
+void keep_what_is_stored_of_steps(base::StudyRows& study) {
   for (base::AttemptRows& attempt : study.attempts)
     for (base::RankRows& rank : attempt.ranks) {
       const protocol::StepRecord* hottest = base::hottest_step(rank);
-      for (protocol::StepRecord& step : rank.steps)
+      for (protocol::StepRecord& step : rank.steps) {
         if (&step != hottest) step.peak_attribution.reset();
+        if (&step != &rank.steps.back()) step.communication.clear();
+      }
     }
 }
 
@@ -94,6 +96,7 @@ TEST_F(StoreTest, GivesBackEveryFieldThatWasPut) {
   protocol::ErrorRecord error;
   error.kind = protocol::FailureKind::kComm;
   error.message = "peer gone";
+  error.failed_rank = 1;
   study.attempts[0].ranks[1].errors = {error, error};
   study.attempts[0].ranks[1].hello.reset();
   study.attempts[0].ranks[1].record_problems = {"line 7: \"odd\"", "torn"};
@@ -105,7 +108,7 @@ TEST_F(StoreTest, GivesBackEveryFieldThatWasPut) {
   }
   const base::StudyRows loaded = open().load_study("capacity").value();
   EXPECT_EQ(base::to_json(loaded.plan), base::to_json(study.plan));
-  keep_attributions_of_largest_peaks(study);
+  keep_what_is_stored_of_steps(study);
   sort_as_loaded(study.attempts);
   ASSERT_EQ(loaded.attempts.size(), study.attempts.size());
   for (std::size_t i = 0; i < study.attempts.size(); ++i) expect_same_attempt(loaded.attempts[i], study.attempts[i]);
@@ -195,6 +198,54 @@ TEST_F(StoreTest, HoldsTheAttributionOfTheStepOfEachRanksLargestPeak) {
   EXPECT_EQ(rows[1], (ValueRow{std::int64_t{1}, std::string("step"), std::int64_t{7}, 950 * tests::kMegabyte + 512}));
 }
 
+TEST_F(StoreTest, HoldsTheCommunicationOfEachRanksLastStep) {
+  const base::StudyRows study = tests::clean_study().rows();
+  Store store = open();
+  put(store, study);
+  Database database(path_);
+  const auto rows = database.query(
+      "SELECT step, axis, pass, operation, num_calls, bytes, duration_ns FROM communication WHERE trial_id = ? AND rank = 1 ORDER BY axis, "
+      "pass",
+      {study.attempts[2].trial.trial_id});
+  ASSERT_EQ(study.attempts[2].trial.arm, "core_attn");
+  ASSERT_EQ(rows.size(), 4U);
+  EXPECT_EQ(rows[3], (ValueRow{std::int64_t{19}, std::string("ep"), std::string("replay"), std::string("all_to_all"), std::int64_t{6},
+                               3 * tests::kMegabyte, std::int64_t{320'000}}));
+  const auto traffic =
+      database.query("SELECT DISTINCT arm, bytes FROM traffic WHERE axis = 'ep' AND pass = 'replay' AND rank = 0 ORDER BY arm");
+  ASSERT_EQ(traffic.size(), 2U);
+  EXPECT_EQ(traffic[1], (ValueRow{std::string("moe_act"), 3 * tests::kMegabyte}));
+}
+
+TEST_F(StoreTest, HoldsTheRanksBetweenWhichAHotRankAndAFailureMoved) {
+  tests::StudyBuilder builder("moved", {.world_size = 4, .pipeline_model_parallel_size = 4});
+  builder.add_arm({"moe_act"});
+  builder.add_arm({"moe"});
+  builder.add_arm({"moe", "layernorm"});
+  for (int repeat = 0; repeat < 4; ++repeat)
+    builder.run_out_of_memory("[]", protocol::Stage::kWarm, protocol::Phase::kForward, 1, {.failing_rank = 3});
+  for (int repeat = 0; repeat < 2; ++repeat)
+    builder.run_out_of_memory("moe_act", protocol::Stage::kWarm, protocol::Phase::kForward, 1, {.failing_rank = 1});
+  builder.run_all("moe");
+  builder.run_all("moe+layernorm", {.extra_bytes = {{2, tests::kMegabyte}}});
+  Store store = open();
+  put(store, builder.rows());
+  put(store, builder.rows());
+  const auto rows = Database(path_).query(
+      "SELECT arm, moved, side, against, rank, pipeline_rank, pipeline_size, against_peak_allocated_bytes, peak_allocated_bytes FROM "
+      "moved_rank "
+      "ORDER BY arm, moved, side");
+  ASSERT_EQ(rows.size(), 4U);
+  EXPECT_EQ(rows[0], (ValueRow{std::string("moe+layernorm"), std::string("hot_rank"), std::string("from"), std::string("moe"),
+                               std::int64_t{0}, std::int64_t{0}, std::int64_t{4}, 1000 * tests::kMegabyte, 1000 * tests::kMegabyte}));
+  EXPECT_EQ(rows[1], (ValueRow{std::string("moe+layernorm"), std::string("hot_rank"), std::string("to"), std::string("moe"),
+                               std::int64_t{2}, std::int64_t{2}, std::int64_t{4}, 800 * tests::kMegabyte, 1001 * tests::kMegabyte}));
+  EXPECT_EQ(rows[2], (ValueRow{std::string("moe_act"), std::string("failure"), std::string("from"), std::string("[]"), std::int64_t{3},
+                               std::int64_t{3}, std::int64_t{4}, 960 * tests::kMegabyte, 800 * tests::kMegabyte}));
+  EXPECT_EQ(std::get<std::string>(rows[3][2]), "to");
+  EXPECT_EQ(std::get<std::int64_t>(rows[3][4]), 1);
+}
+
 TEST_F(StoreTest, ShowsTheHotRanksPeakOfEachArmByRoleAndRegion) {
   Store store = open();
   put(store, tests::clean_study().rows());
@@ -274,7 +325,7 @@ TEST_F(StoreTest, ClearsEveryRow) {
   put(store, tests::capacity_study().rows());
   store.clear();
   for (const char* table : {"study", "grp", "arm", "trial", "attempt", "rank", "stage", "step", "phase", "label_count", "rank_oom",
-                            "rank_error", "failure", "verdict", "peak_attribution"})
+                            "rank_error", "failure", "verdict", "peak_attribution", "communication", "moved_rank"})
     EXPECT_EQ(count(table), 0) << table;
 }
 
@@ -323,6 +374,7 @@ TEST_F(StoreTest, OpensADatabaseOfTheFirstSchemaWithItsStepsAndWithoutAttributio
   {
     Database database(path_);
     database.execute_script(
+        "DROP VIEW traffic; DROP TABLE communication; DROP TABLE moved_rank; ALTER TABLE rank_error DROP COLUMN failed_rank; "
         "DROP VIEW attribution; DROP TABLE peak_attribution; ALTER TABLE step DROP COLUMN aux_losses; PRAGMA user_version = 1");
   }
   Store store = open();

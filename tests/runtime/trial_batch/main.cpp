@@ -16,7 +16,7 @@
 
 #include "probes/device/device_memory.h"
 #include "runtime/base/log.h"
-#include "runtime/comm/backends.h"
+#include "runtime/comm/rendezvous.h"
 #include "runtime/mesh/mesh.h"
 #include "runtime/recompute/policy.h"
 #include "runtime/train/recorder.h"

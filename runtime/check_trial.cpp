@@ -1,0 +1,147 @@
+#include "runtime/check_trial.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "probes/device/device_memory.h"
+#include "probes/host/build_id.h"
+#include "runtime/base/errors.h"
+#include "runtime/base/log.h"
+#include "runtime/models/model.h"
+#include "runtime/nn/context_chunks.h"
+#include "schemas/protocol/optimizer_problems.h"
+#include "schemas/protocol/parallel_dims.h"
+#include "schemas/protocol/pipeline_layers.h"
+
+namespace rematch::runtime {
+
+namespace {
+
+void require(bool holds, const std::string& message) {
+  if (!holds) throw base::BadTrial(message);
+}
+
+void check_features(const protocol::FeatureSpec& features) {
+  require(!features.fp8 && features.cuda_graph_impl == "none" && !features.cpu_offloading,
+          "features: this trainer has none of fp8, cuda_graph_impl, cpu_offloading; switch them off");
+}
+
+bool has_shared_experts(const protocol::ModelSpec& model) {
+  const auto width = model.fields.find("moe_shared_expert_intermediate_size");
+  return width != model.fields.end() && std::get<std::int64_t>(width->second) > 0;
+}
+
+void check_shared_expert_overlap(const protocol::Trial& trial) {
+  if (!trial.features.moe_shared_expert_overlap) return;
+  require(
+      has_shared_experts(trial.model),
+      "features.moe_shared_expert_overlap: wanted false in a model without shared experts (moe_shared_expert_intermediate_size 0 or none), "
+      "found true");
+  const auto& labels = trial.recompute.recompute_modules;
+  const bool selects = trial.recompute.recompute_granularity == "selective" && labels &&
+                       std::find(labels->begin(), labels->end(), "shared_experts") != labels->end();
+  require(!selects,
+          "recompute.recompute_modules: wanted no shared_experts with moe_shared_expert_overlap, found it; overlapped shared experts run "
+          "outside "
+          "the checkpointed call (Megatron's rule L6)");
+}
+
+void check_optimizer(const protocol::OptimizerSpec& optimizer) {
+  for (const auto& [option, message] : protocol::optimizer_problems(optimizer))
+    throw base::BadTrial("optimizer." + option + ": " + message);
+  for (const auto& [option, found] :
+       {std::pair("exp_avg_dtype", optimizer.exp_avg_dtype), std::pair("exp_avg_sq_dtype", optimizer.exp_avg_sq_dtype)})
+    require(found == "fp32" || found == "bf16",
+            std::string("optimizer.") + option + ": this trainer has moments in fp32 and bf16, found '" + found + "'; write one of these");
+}
+
+// Each tensor-parallel rank has the same number of positions.
+void check_row_shards(const protocol::Trial& trial) {
+  const auto num_shards = trial.parallel.tensor_model_parallel_size * trial.parallel.context_parallel_size;
+  require(!trial.parallel.sequence_parallel || trial.training.seq_length % num_shards == 0,
+          "training.seq_length: with sequence_parallel wanted a multiple of tensor_model_parallel_size * context_parallel_size (" +
+              std::to_string(num_shards) + "), found " + std::to_string(trial.training.seq_length));
+}
+
+// With one tensor-parallel rank there is nothing to distribute, with sequence parallelism the saved input is its own rows already.
+void check_distribution(const protocol::Trial& trial) {
+  require(!trial.recompute.distribute_saved_activations || !trial.parallel.sequence_parallel,
+          "recompute.distribute_saved_activations: wanted false with sequence_parallel, found true");
+  require(!trial.recompute.distribute_saved_activations || trial.parallel.tensor_model_parallel_size > 1,
+          "recompute.distribute_saved_activations: wanted false with tensor_model_parallel_size 1, found true");
+}
+
+void check_pipeline(const protocol::Trial& trial, const protocol::ParallelDims& dims) {
+  if (dims.pipeline_size() == 1) return;
+  for (const auto& problem : protocol::pipeline_problems(models::num_layers(trial.model), trial.parallel))
+    throw base::BadTrial("parallel: " + problem);
+  const auto num_micro_batches = trial.training.global_batch_size / (trial.training.micro_batch_size * dims.data_parallel_size());
+  for (const auto& problem : protocol::schedule_problems(num_micro_batches, trial.parallel)) throw base::BadTrial("training: " + problem);
+}
+
+void check_context_parallelism(const protocol::Trial& trial) {
+  const auto size = trial.parallel.context_parallel_size;
+  if (size == 1) return;
+  const auto chunks = nn::num_context_chunks(size);
+  require(trial.training.seq_length % chunks == 0, "training.seq_length: wanted a multiple of 2 * context_parallel_size (" +
+                                                       std::to_string(chunks) + "), since each rank has two chunks of a sequence, found " +
+                                                       std::to_string(trial.training.seq_length));
+  require(trial.backend.attention == "fused", "backend.attention: wanted fused with context_parallel_size " + std::to_string(size) +
+                                                  ", found " + trial.backend.attention + "; unfused attention has no context parallelism");
+}
+
+}  // namespace
+
+void check_trial(const protocol::Trial& trial, const RankEnvironment& environment) {
+  require(trial.parallel.world_size == environment.world_size, "parallel.world_size is " + std::to_string(trial.parallel.world_size) +
+                                                                   ", but WORLD_SIZE is " + std::to_string(environment.world_size) +
+                                                                   ": start as many ranks as the trial wants");
+  require(environment.rank >= 0 && environment.rank < environment.world_size,
+          "RANK: wanted 0 to " + std::to_string(environment.world_size - 1) + ", found " + std::to_string(environment.rank));
+  check_features(trial.features);
+  check_shared_expert_overlap(trial);
+  const auto problems = protocol::parallel_problems(trial.parallel);
+  require(problems.empty(), problems.empty() ? "" : "parallel: " + problems.front());
+  require(trial.backend.device != "cuda" || probes::built_with_cuda(),
+          "backend.device: cuda wants a trainer built with WITH_CUDA=ON (preset cuda); this one was built without");
+  const protocol::ParallelDims dims(trial.parallel);
+  check_context_parallelism(trial);
+  check_row_shards(trial);
+  require(trial.training.global_batch_size % (trial.training.micro_batch_size * dims.data_parallel_size()) == 0,
+          "training.global_batch_size must be a multiple of micro_batch_size * data parallel size (" +
+              std::to_string(trial.training.micro_batch_size * dims.data_parallel_size()) + "), found " +
+              std::to_string(trial.training.global_batch_size));
+  check_pipeline(trial, dims);
+  require(trial.training.bf16, "training.bf16: this trainer has bf16 parameters only");
+  check_optimizer(trial.optimizer);
+  check_distribution(trial);
+  require(
+      trial.trainer_build_id.empty() || trial.trainer_build_id == probes::build_id(),
+      "trainer_build_id: the trial wants build " + trial.trainer_build_id + ", this is " + probes::build_id() + "; plan the sweep again");
+}
+
+namespace {
+
+bool has_unit(const std::string& label) {
+  for (const auto* family : models::families())
+    for (const auto& row : family->describe().labels)
+      if (row.label == label && !row.per_layer.empty()) return true;
+  return false;
+}
+
+}  // namespace
+
+void check_labels(const protocol::RecomputeSpec& resolved) {
+  if (!resolved.recompute_granularity || !resolved.recompute_modules) return;
+  if (*resolved.recompute_granularity == "full") {
+    if (!resolved.recompute_modules->empty() && resolved.recompute_modules != std::vector<std::string>{"core_attn"})
+      base::log_line("recompute_modules has no effect under full recompute");
+    return;
+  }
+  for (const auto& label : *resolved.recompute_modules)
+    require(has_unit(label), "recompute.recompute_modules: Megatron Core " + resolved.core_revision + " knows '" + label +
+                                 "', but no model family of this trainer has such a unit; leave it out");
+}
+
+}  // namespace rematch::runtime

@@ -1,0 +1,27 @@
+"""Stops one thread of another process and lets the others run, as a debugger does: ptrace, by ctypes."""
+import contextlib
+import ctypes
+import os
+
+PTRACE_SEIZE, PTRACE_INTERRUPT, PTRACE_DETACH = 0x4206, 0x4207, 17
+WALL = 0x40000000
+_libc = ctypes.CDLL(None, use_errno=True)
+
+
+def _ptrace(request, thread):
+    if _libc.ptrace(ctypes.c_long(request), ctypes.c_long(thread), ctypes.c_void_p(0), ctypes.c_void_p(0)) != 0:
+        number = ctypes.get_errno()
+        raise OSError(number, f"ptrace request {request:#x} of thread {thread}: {os.strerror(number)}")
+
+
+@contextlib.contextmanager
+def stopped_thread(thread):
+    """The thread stands still inside the block. A process' main thread has the process' id. The process may die meanwhile."""
+    _ptrace(PTRACE_SEIZE, thread)
+    _ptrace(PTRACE_INTERRUPT, thread)
+    os.waitpid(thread, WALL)
+    try:
+        yield
+    finally:
+        with contextlib.suppress(OSError):
+            _ptrace(PTRACE_DETACH, thread)

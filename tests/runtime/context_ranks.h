@@ -2,38 +2,20 @@
 #pragma once
 
 #include <ATen/ATen.h>
-#include <gtest/gtest.h>
 
-#include <chrono>
-#include <exception>
 #include <functional>
-#include <thread>
-#include <torch/csrc/distributed/c10d/HashStore.hpp>
+#include <string>
 #include <vector>
 
 #include "runtime/mesh/mesh.h"
 #include "runtime/nn/context_chunks.h"
+#include "tests/runtime/rank_threads.h"
 
 namespace rematch::nn {
 
 // rank_body(mesh) on each of `num_ranks` ranks. A failing rank fails the test.
 inline void on_context_ranks(int num_ranks, const std::string& comm_type, const std::function<void(const mesh::Mesh&)>& rank_body) {
-  const auto store = c10::make_intrusive<c10d::HashStore>();
-  std::vector<std::string> errors(static_cast<std::size_t>(num_ranks));
-  std::vector<std::thread> ranks;
-  for (int rank = 0; rank < num_ranks; ++rank)
-    ranks.emplace_back([&, rank] {
-      try {
-        const protocol::ParallelSpec spec{.world_size = num_ranks, .context_parallel_size = num_ranks, .cp_comm_type = comm_type};
-        const mesh::Mesh mesh(spec, {.backend = "gloo", .rank = rank, .timeout = std::chrono::seconds(30)}, store);
-        rank_body(mesh);
-        mesh.world().barrier();
-      } catch (const std::exception& error) {
-        errors[static_cast<std::size_t>(rank)] = error.what();
-      }
-    });
-  for (auto& rank : ranks) rank.join();
-  for (int rank = 0; rank < num_ranks; ++rank) EXPECT_EQ(errors[static_cast<std::size_t>(rank)], "") << "rank " << rank;
+  run_ranks({.world_size = num_ranks, .context_parallel_size = num_ranks, .cp_comm_type = comm_type}, rank_body);
 }
 
 // What the rank at `place` has of x, which is whole along `dim`, where `batch` entries belong to each position.

@@ -7,6 +7,7 @@
 #include <array>
 #include <map>
 #include <string>
+#include <vector>
 
 #include "runtime/nn/gated_delta_net.h"
 #include "runtime/nn/gqa.h"
@@ -46,7 +47,8 @@ at::Tensor rows_of(const at::Tensor& x_TH, const TensorParallel& tp) {
 template <typename Module, typename Shape>
 Outcome run(const Shape& shape, const mesh::Mesh& mesh, const at::Tensor& x_TH, const at::Tensor& dy_TH) {
   ParameterStore store;
-  recompute::Policy policy({.recompute_granularity = "selective", .recompute_modules = {}, .core_revision = "24bad8e6"}, at::kCPU);
+  recompute::Policy policy(
+      {.recompute_granularity = "selective", .recompute_modules = std::vector<std::string>{}, .core_revision = "24bad8e6"}, at::kCPU);
   Module module("mixer", shape, ModuleContext{mesh, store, policy});
   for (auto& parameter : store.all()) {
     parameter.tensor = at::empty(parameter.declaration.shape, at::kDouble);

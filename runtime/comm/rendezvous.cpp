@@ -53,8 +53,8 @@ std::string missing_ranks(c10d::Store& store, const Rendezvous& rendezvous) {
     for (int rank = 0; rank < rendezvous.world_size; ++rank)
       if (!store.check({rank_key(rank)})) missing += (missing.empty() ? "" : ", ") + std::to_string(rank);
   } catch (const std::exception& error) {
-    fail(rendezvous,
-         std::string("the store is gone: its server ended before all ranks had come, and its log may say why: ") + base::first_line(error.what()));
+    fail(rendezvous, std::string("the store is gone: its server ended before all ranks had come, and its log may say why: ") +
+                         base::first_line(error.what()));
   }
   return missing;
 }

@@ -221,7 +221,7 @@ TrainExit list_saved_tensors(const std::string& trial_path, const RankEnvironmen
     const auto mesh = form_groups(trial, environment, store, nullptr);
     const probes::DeviceScope charged;
     train::BuiltModel built(trial, resolved, mesh);
-    std::fputs(train::saved_tensor_table(train::held_for_backward(built, memory)).c_str(), stdout);
+    std::fputs(train::saved_tensor_table(train::held_for_backward(built, mesh, memory)).c_str(), stdout);
     mesh.world().barrier();
     return TrainExit::kDone;
   });

@@ -63,6 +63,7 @@ struct RunVerdict {
 struct ArmFigures {
   std::int64_t num_runs = 0;
   RankPeak hot;                                    // of the passing run with the largest allocated peak
+  std::vector<RankPeak> rank_peaks;                // of that run, by rank
   std::int64_t smallest_peak_allocated_bytes = 0;  // of the passing run with the smallest; equal to hot's when repeats agree to the byte
   std::optional<std::int64_t> activation_peak_bytes;
   std::optional<std::int64_t> held_after_forward_bytes;
@@ -78,9 +79,24 @@ struct Effect {
   std::optional<double> peak_delta_fraction;
   std::optional<std::int64_t> activation_delta_bytes;
   std::optional<double> activation_delta_fraction;
-  std::optional<double> time_delta_fraction;        // ratio - 1
-  bool censored = false;                            // the peak sits where no label can lower it: the saving is "at least"
-  std::optional<std::int64_t> hot_rank_moved_from;  // the other arm's hot rank, when it is another
+  std::optional<double> time_delta_fraction;  // ratio - 1
+  bool censored = false;                      // the peak sits where no label can lower it: the saving is "at least"
+};
+
+// One rank, seen in an arm and in the arm that it is set against.
+struct RankInBothArms {
+  std::int64_t rank = 0;
+  std::int64_t pipeline_rank = 0;
+  std::int64_t pipeline_size = 1;
+  std::optional<RankPeak> against;  // in the other arm
+  std::optional<RankPeak> own;      // in this arm
+};
+
+// Another rank has the largest peak than in the arm that this one is set against.
+struct MovedHotRank {
+  std::string against;  // the arm
+  RankInBothArms from;  // hot there
+  RankInBothArms to;    // hot here
 };
 
 // A failed arm against the control at the last step that both completed.
@@ -90,11 +106,14 @@ struct FailedComparison {
   std::optional<double> peak_delta_fraction;
 };
 
-// The failure occurred elsewhere than the control's.
+// The failure occurred elsewhere than the control's: at another place, or on another rank.
 struct MovedFailure {
-  Failure from;  // the control's
+  std::string against;  // the control's arm
+  Failure from;         // its
   Failure to;
   bool got_further = false;
+  RankInBothArms from_rank;
+  RankInBothArms to_rank;
 };
 
 struct ArmVerdict {
@@ -112,6 +131,7 @@ struct ArmVerdict {
   std::optional<Failure> failure;                  // of the first judged run that failed
   std::optional<FailedComparison> failed_comparison;
   std::optional<MovedFailure> moved;
+  std::optional<MovedHotRank> hot_rank_moved;
 };
 
 // The two controls of one block, the later over the earlier.

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "orchestrator/base/layout_text.h"
 #include "orchestrator/base/study_plan.h"
 #include "orchestrator/cli/control_peak.h"
 #include "orchestrator/rules/attribution.h"
@@ -104,7 +105,8 @@ PlanCost cost_of(const base::StudyPlan& plan) {
 std::string plan_text(const SweepInput& input, const std::optional<base::ControlPeak>& control) {
   const base::StudyPlan& plan = input.plan;
   std::ostringstream text;
-  text << "study " << plan.name << " (" << plan.study_id << "), trainer build " << plan.trainer_build_id << "\n\n"
+  text << "study " << plan.name << " (" << plan.study_id << "), trainer build " << plan.trainer_build_id << "\n"
+       << "layout: " << base::layout_text(input.spec.common.parallel) << "\n\n"
        << "arms, one group (" << plan.arms.front().group_id << ")\n"
        << arms_text(plan, control) << "\norder (seed " << plan.order_seed << ")\n"
        << order_text(plan) << "\ncost: " << cost_text(cost_of(plan)) << "\n";

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <functional>
 
+#include "schemas/protocol/field_rules.h"
+#include "schemas/protocol/pipeline_layers.h"
 #include "schemas/protocol/recompute_labels.h"
 
 namespace rematch::compat {
@@ -49,8 +51,11 @@ std::int64_t num_sites(const Setting& setting, const std::string& label) {
   return protocol::count_sites(setting.family, setting.trial.model.fields, label);
 }
 
-std::int64_t num_layers(const Setting& setting) {
-  return static_cast<std::int64_t>(protocol::layer_kinds(setting.family, setting.trial.model.fields).of_layer.size());
+// Of the largest model chunk: full recompute counts within each.
+std::int64_t num_layers_of_chunk(const Setting& setting) {
+  const auto num_layers = static_cast<std::int64_t>(protocol::layer_kinds(setting.family, setting.trial.model.fields).of_layer.size());
+  const auto sizes = protocol::chunk_sizes(num_layers, setting.trial.parallel);
+  return *std::max_element(sizes.begin(), sizes.end());
 }
 
 std::string no_site_reason(const Setting& setting, const std::string& label) {
@@ -69,6 +74,17 @@ Labels without_unit(const Setting& setting) {
 
 Labels without_site(const Setting& setting) {
   return selected_labels(setting, [&](const std::string& label) { return label != "shared_experts" && num_sites(setting, label) == 0; });
+}
+
+Labels context_labels(const Setting& setting) {
+  if (setting.trial.parallel.context_parallel_size == 1) return {};
+  return selected_labels(setting, [&](const std::string& label) {
+    return (label == "core_attn" || label == "gdn_norm_out") && num_sites(setting, label) > 0;
+  });
+}
+
+std::vector<protocol::UnsplitKinds> unsplit(const Setting& setting) {
+  return protocol::unsplit_kinds(setting.family, setting.trial.model.fields, setting.trial.parallel);
 }
 
 }  // namespace
@@ -100,9 +116,30 @@ std::string why_no_grouped_experts(const Setting& setting) {
 
 bool has_shared_experts(const Setting& setting) { return num_sites(setting, "shared_experts") > 0; }
 
+bool has_moe_layers(const Setting& setting) { return num_sites(setting, "moe") > 0; }
+
+bool replays_context_traffic(const Setting& setting) { return !context_labels(setting).empty(); }
+
+std::string replayed_context_traffic(const Setting& setting) {
+  std::string text = "context_parallel_size " + std::to_string(setting.trial.parallel.context_parallel_size);
+  for (const std::string& label : context_labels(setting))
+    text += label == "core_attn" ? "; core_attn: keys and values go round again" : "; gdn_norm_out: the all-to-all from heads to tokens";
+  return text;
+}
+
+bool has_unsplit_layers(const Setting& setting) { return !unsplit(setting).empty(); }
+
+std::string unsplit_layers(const Setting& setting) {
+  std::string text;
+  for (const auto& row : unsplit(setting))
+    text += (text.empty() ? "" : "; ") + row.option + " is " + std::to_string(row.degree) + ", the model has layers of kind " +
+            joined(row.kinds) + " (" + setting.family.name + ")";
+  return text;
+}
+
 bool has_layers_out_of_range(const Setting& setting) {
   const auto& count = setting.trial.recompute.recompute_num_layers;
-  return is_full(setting) && count && (*count < 1 || *count > num_layers(setting));
+  return is_full(setting) && count && (*count < 1 || *count > num_layers_of_chunk(setting));
 }
 
 bool has_unknown_label(const Setting& setting) { return !unknown(setting).empty(); }
@@ -141,7 +178,9 @@ std::string attention_backend(const Setting& setting) {
 std::string modules_under_full(const Setting& setting) { return "recompute_modules: " + joined(modules(setting)); }
 
 std::string layers_of_model(const Setting& setting) {
-  return "wanted 1 to " + std::to_string(num_layers(setting)) + ", found " + std::to_string(*setting.trial.recompute.recompute_num_layers);
+  const bool is_split = setting.trial.parallel.pipeline_model_parallel_size > 1;
+  return "wanted 1 to " + std::to_string(num_layers_of_chunk(setting)) + (is_split ? " layers of a model chunk" : "") + ", found " +
+         std::to_string(*setting.trial.recompute.recompute_num_layers);
 }
 
 }  // namespace rematch::compat

@@ -20,7 +20,15 @@ std::string family_without_it(const Setting& setting);
 bool has_grouped_experts(const Setting& setting);
 std::string why_no_grouped_experts(const Setting& setting);
 bool has_shared_experts(const Setting& setting);
+bool has_moe_layers(const Setting& setting);
 bool has_layers_out_of_range(const Setting& setting);
+
+// Labels whose replay communicates along the context-parallel axis, in this layout.
+bool replays_context_traffic(const Setting& setting);
+std::string replayed_context_traffic(const Setting& setting);
+// Layers of a kind that this trainer does not split over an axis of the layout.
+bool has_unsplit_layers(const Setting& setting);
+std::string unsplit_layers(const Setting& setting);
 
 bool has_unknown_label(const Setting& setting);
 std::string unknown_labels(const Setting& setting);

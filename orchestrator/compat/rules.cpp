@@ -22,6 +22,12 @@ const std::vector<Rule>& table() {
        "selective recompute always covers all layers: leave recompute_num_layers out", kAllRevisions},
       {"G6", kMegatron, Effect::kRefuse, [](const Setting& s) { return is_selective(s) && s.trial.recompute.recompute_method; },
        "recompute_method belongs to full recompute: Megatron's command line refuses it under selective; leave it out", kAllRevisions},
+      {"G7", kMegatron, Effect::kRefuse,
+       [](const Setting& s) {
+         const auto& recompute = s.trial.recompute;
+         return recompute.distribute_saved_activations && recompute.recompute_granularity && s.trial.parallel.sequence_parallel;
+       },
+       "sequence_parallel shares the saved inputs already: leave distribute_saved_activations out", kAllRevisions},
       {"G8", kMegatron, Effect::kRefuse,
        [](const Setting& s) {
          const auto& recompute = s.trial.recompute;
@@ -53,6 +59,13 @@ const std::vector<Rule>& table() {
        kAllRevisions, labels_without_site},
       {"L9", kMegatron, Effect::kRefuse, [](const Setting& s) { return selects(s, "gdn") && selects(s, "gdn_norm_out"); },
        "gdn and gdn_norm_out exclude each other: gdn recomputes all of the gated delta net", kDevOnly},
+      {"M5", kMegatron, Effect::kRefuse,
+       [](const Setting& s) {
+         return has_moe_layers(s) && s.trial.parallel.tensor_model_parallel_size > 1 && !s.trial.parallel.sequence_parallel;
+       },
+       "a mixture of experts under tensor parallelism wants sequence_parallel in training: Megatron raises in the layer's forward; write "
+       "sequence_parallel: true",
+       kAllRevisions},
       {"O2", kMegatron, Effect::kRefuse,
        [](const Setting& s) { return s.trial.features.cpu_offloading && s.trial.recompute.recompute_granularity.has_value(); },
        "cpu_offloading allows no recompute, not even an empty selective list: use recompute_granularity: null for the control",
@@ -62,6 +75,18 @@ const std::vector<Rule>& table() {
       {"R2", kOurs, Effect::kRefuse, has_layers_out_of_range,
        "recompute_num_layers must name layers that the model has; Megatron accepts any number and clamps it or loops", kAllRevisions,
        layers_of_model},
+      {"R3", kOurs, Effect::kRefuse, has_unsplit_layers, "this trainer does not split such layers over that axis: write 1", kAllRevisions,
+       unsplit_layers},
+      {"R4", kOurs, Effect::kRefuse,
+       [](const Setting& s) {
+         return s.trial.backend.attention == "unfused" && s.trial.parallel.context_parallel_size > 1 && family_has(s, "core_attn");
+       },
+       "context parallelism is for fused attention: write attention: fused, or context_parallel_size: 1", kAllRevisions},
+      {"R5", kOurs, Effect::kRefuse, [](const Setting& s) { return s.trial.features.moe_shared_expert_overlap && !has_shared_experts(s); },
+       "there are no shared experts to overlap: leave moe_shared_expert_overlap out", kAllRevisions, shared_experts_without_site},
+      {"X1", kOurs, Effect::kWarn, replays_context_traffic,
+       "under context parallelism the replay of this label repeats communication: `show` gives the bytes", kAllRevisions,
+       replayed_context_traffic},
   };
   return rows;
 }

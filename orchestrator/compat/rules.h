@@ -1,5 +1,6 @@
 // The compatibility rules, one table: which settings Megatron Core refuses, ignores or warns about, by revision, and what this program
-// refuses besides. Called by plan. Pure. Ids G*, L*, O* are those of the rule table that the documentation describes; R* are ours.
+// refuses besides. Called by plan. Pure. Ids G*, L*, M*, O* and X* are those of the rule table
+// that the documentation describes; R* are ours.
 #pragma once
 
 #include <span>

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "schemas/protocol/pipeline_layers.h"
 #include "schemas/protocol/recompute_arm.h"
 
 namespace rematch::plan {
@@ -20,14 +21,21 @@ const FamilyDescription& family_of(const spec::SweepSpec& spec, const protocol::
   throw std::logic_error("a sweep without problems names a family of the trainer; found '" + spec.common.model.family + "'");
 }
 
-protocol::LabelCounts expected_sites(const FamilyDescription& family, const protocol::FieldMap& fields,
+// Of a whole model: each chunk of each pipeline rank is grouped by itself.
+std::int64_t num_groups(const spec::SweepSpec& spec, const FamilyDescription& family, const protocol::RecomputeSpec& recompute) {
+  const auto num_layers = static_cast<std::int64_t>(protocol::layer_kinds(family, spec.common.model.fields).of_layer.size());
+  std::int64_t sum = 0;
+  for (std::int64_t chunk : protocol::chunk_sizes(num_layers, spec.common.parallel))
+    sum += protocol::num_checkpointed_groups(recompute, chunk);
+  return sum;
+}
+
+protocol::LabelCounts expected_sites(const spec::SweepSpec& spec, const FamilyDescription& family,
                                      const protocol::RecomputeSpec& recompute) {
   protocol::LabelCounts sites;
-  for (const auto& key : protocol::counted_keys(recompute)) {
-    const auto num_layers = static_cast<std::int64_t>(protocol::layer_kinds(family, fields).of_layer.size());
-    const bool is_full = recompute.recompute_granularity == "full";
-    sites[key] = is_full ? protocol::num_checkpointed_groups(recompute, num_layers) : protocol::count_sites(family, fields, key);
-  }
+  const bool is_full = recompute.recompute_granularity == "full";
+  for (const auto& key : protocol::counted_keys(recompute))
+    sites[key] = is_full ? num_groups(spec, family, recompute) : protocol::count_sites(family, spec.common.model.fields, key);
   return sites;
 }
 
@@ -56,7 +64,7 @@ ArmRow make_arm(const spec::SweepSpec& spec, const protocol::Describe& trainer, 
   arm.arm = protocol::arm_name(recompute);
   arm.is_control = protocol::counted_keys(recompute).empty();
   arm.recompute = recompute;
-  arm.expected_sites = expected_sites(family_of(spec, trainer), spec.common.model.fields, recompute);
+  arm.expected_sites = expected_sites(spec, family_of(spec, trainer), recompute);
   judge(arm, violations_of(spec, trainer, recompute));
   return arm;
 }

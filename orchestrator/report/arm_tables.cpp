@@ -128,7 +128,12 @@ std::function<Cell(const ArmContext&)> at_common_step(Get get) {
 
 Cell moved_text(const ArmContext& context) {
   if (!context.arm->moved) return {};
-  return "moved from " + rules::place_of(context.arm->moved->from) + " to " + rules::place_of(context.arm->moved->to);
+  const base::MovedFailure& moved = *context.arm->moved;
+  const auto place = [&](const Failure& failure) {
+    const bool is_other = moved.from.rank != moved.to.rank;
+    return rules::place_of(failure) + (is_other ? " on rank " + std::to_string(failure.rank) : "");
+  };
+  return "moved from " + place(moved.from) + " to " + place(moved.to);
 }
 
 std::vector<ArmColumn> comparison_columns(Place place) {

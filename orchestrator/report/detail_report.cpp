@@ -3,7 +3,9 @@
 #include "orchestrator/base/study_plan.h"
 #include "orchestrator/report/attribution_tables.h"
 #include "orchestrator/report/cells.h"
+#include "orchestrator/report/communication_table.h"
 #include "orchestrator/report/detail_tables.h"
+#include "orchestrator/report/moved_table.h"
 #include "orchestrator/report/report_model.h"
 
 namespace rematch::report {
@@ -115,6 +117,12 @@ const base::ArmRow* find_arm(const base::StudyPlan& plan, const std::string& nam
   return found == plan.arms.end() ? nullptr : &*found;
 }
 
+std::vector<base::ArmVerdict> arms_named(const std::vector<base::ArmVerdict>& arms, const std::string& name) {
+  std::vector<base::ArmVerdict> named;
+  std::copy_if(arms.begin(), arms.end(), std::back_inserter(named), [&](const base::ArmVerdict& arm) { return arm.arm == name; });
+  return named;
+}
+
 }  // namespace
 
 base::Result<ReportModel> make_detail_report(const base::StudyRows& study, const base::StudyVerdict& verdict,
@@ -142,8 +150,11 @@ base::Result<ReportModel> make_detail_report(const base::StudyRows& study, const
   }
   if (!shown) return base::Error{model.title + " has no attempt yet: `rematch run` starts it"};
   model.tables.push_back(runs_table(runs));
+  if (Table moved = moved_table(arms_named(verdict.arms, study.attempts[*shown].trial.arm)); !moved.rows.empty())
+    model.tables.push_back(std::move(moved));
   const AttemptRows& attempt = study.attempts[*shown];
   model.header = attempt_facts(attempt);
+  for (Fact& fact : replayed_communication_facts(attempt)) model.header.push_back(std::move(fact));
   for (Table& table : attempt_tables(attempt, verdict.runs[*shown])) model.tables.push_back(std::move(table));
   model.tables.push_back(settings_table(attempt.trial));
   if (const std::string note = attribution_note(attempt); !note.empty()) model.notes.push_back(note);

@@ -6,6 +6,7 @@
 
 #include "orchestrator/report/attribution_tables.h"
 #include "orchestrator/report/cells.h"
+#include "orchestrator/report/communication_table.h"
 
 namespace rematch::report {
 
@@ -185,7 +186,8 @@ Table messages_table(const base::AttemptRows& attempt) {
 std::vector<Table> attempt_tables(const base::AttemptRows& attempt, const RunVerdict& run) {
   std::vector<Table> all = {ranks_table(attempt.ranks, run.rank_peaks), phases_table(attempt)};
   for (Table& table : attribution_tables(attempt)) all.push_back(std::move(table));
-  for (Table& table : std::vector<Table>{ledger_table(attempt), labels_table(attempt), steps_table(attempt), messages_table(attempt)})
+  for (Table& table : std::vector<Table>{communication_table(attempt), ledger_table(attempt), labels_table(attempt), steps_table(attempt),
+                                         messages_table(attempt)})
     all.push_back(std::move(table));
   std::vector<Table> tables;
   for (Table& table : all)

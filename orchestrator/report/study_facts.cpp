@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "orchestrator/base/layout_text.h"
 #include "orchestrator/report/cells.h"
 
 namespace rematch::report {
@@ -19,12 +20,6 @@ std::string model_text(const protocol::ModelSpec& model) {
   return text + changed;
 }
 
-std::string layout_text(const protocol::ParallelSpec& sizes) {
-  return std::to_string(sizes.world_size) + " ranks, TP=" + std::to_string(sizes.tensor_model_parallel_size) +
-         " PP=" + std::to_string(sizes.pipeline_model_parallel_size) + " CP=" + std::to_string(sizes.context_parallel_size) +
-         " EP=" + std::to_string(sizes.expert_model_parallel_size);
-}
-
 std::string training_text(const Trial& trial) {
   const protocol::TrainingSpec& training = trial.training;
   return "sequence " + std::to_string(training.seq_length) + ", MBS=" + std::to_string(training.micro_batch_size) +
@@ -35,7 +30,7 @@ std::string training_text(const Trial& trial) {
 
 void add_trial_facts(const Trial& trial, std::vector<Fact>& facts) {
   facts.push_back({"model", "model", model_text(trial.model)});
-  facts.push_back({"layout", "layout", layout_text(trial.parallel)});
+  facts.push_back({"layout", "layout", base::layout_text(trial.parallel)});
   facts.push_back({"training", "training", training_text(trial)});
   facts.push_back({"memory_limit_bytes", "memory limit", cell_of<Bytes>(trial.backend.memory_limit_bytes)});
   facts.push_back({"core_revision", "core revision", text_cell(trial.recompute.core_revision)});

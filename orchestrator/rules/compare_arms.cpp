@@ -3,16 +3,19 @@
 #include <algorithm>
 
 #include "orchestrator/rules/effect.h"
+#include "orchestrator/rules/hot_rank_moved.h"
 #include "orchestrator/rules/judge_runs.h"
 #include "orchestrator/rules/last_common_step.h"
 #include "orchestrator/rules/moved_failure.h"
 #include "orchestrator/rules/narrowness.h"
+#include "orchestrator/rules/rank_peak.h"
 
 namespace rematch::rules {
 
 namespace {
 
 using base::ArmVerdict;
+using base::AttemptRows;
 
 const ArmVerdict* control_of(const std::vector<ArmVerdict>& arms) {
   auto found = std::find_if(arms.begin(), arms.end(), [](const ArmVerdict& arm) { return arm.is_control; });
@@ -32,12 +35,29 @@ void compare_passing(const base::StudyPlan& plan, const ArmVerdict& reference, A
     arm.not_comparable = "its figures are of another provenance than those of " + reference.arm;
   } else {
     arm.effect = effect_of(arm, reference);
+    arm.hot_rank_moved = hot_rank_moved(arm, reference, plan.trials.front().parallel);  // a group has one layout
   }
+}
+
+// The first judged run that failed, whose failure is the arm's; nullptr when there is none.
+const AttemptRows* failed_attempt(const base::StudyRows& study, const std::string& arm) {
+  for (std::size_t index : judged_attempts(study, arm))
+    if (study.attempts[index].failure) return &study.attempts[index];
+  return nullptr;
+}
+
+std::optional<base::MovedFailure> moved_from_control(const base::StudyRows& study, const ArmVerdict& control, const ArmVerdict& arm) {
+  if (!arm.failure || !control.failure) return std::nullopt;
+  const AttemptRows* from = failed_attempt(study, control.arm);
+  const AttemptRows* to = failed_attempt(study, arm.arm);
+  if (from == nullptr || to == nullptr) return std::nullopt;
+  return moved_failure({control.arm, *from->failure, peaks_of_ranks(*from)}, {arm.arm, *to->failure, peaks_of_ranks(*to)},
+                       to->trial.parallel);
 }
 
 void compare_failed(const base::StudyRows& study, const ArmVerdict& control, ArmVerdict& arm) {
   if (arm.outcome != base::Outcome::kFail || arm.is_control) return;
-  if (arm.failure && control.failure) arm.moved = moved_failure(*control.failure, *arm.failure);
+  arm.moved = moved_from_control(study, control, arm);
   const auto arm_runs = judged_attempts(study, arm.arm);
   const auto control_runs = judged_attempts(study, control.arm);
   const bool same_group = group_of(study.plan, arm.arm) == group_of(study.plan, control.arm);

@@ -12,7 +12,7 @@ namespace rematch::rules {
 // The arm that effects are given against; nullptr when nothing passes.
 const base::ArmVerdict* find_reference(const base::StudyPlan& plan, const std::vector<base::ArmVerdict>& arms);
 
-// Fills in effect, not_comparable, failed_comparison and moved of every arm. `arms` stand in the order of study.plan.arms.
+// Fills in effect, hot_rank_moved, not_comparable, failed_comparison and moved of every arm. `arms` stand in the order of study.plan.arms.
 void compare_arms(const base::StudyRows& study, std::vector<base::ArmVerdict>& arms);
 
 }  // namespace rematch::rules

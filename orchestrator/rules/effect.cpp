@@ -27,7 +27,6 @@ base::Effect effect_of(const base::ArmVerdict& arm, const base::ArmVerdict& refe
   }
   effect.time_delta_fraction = stats::difference_fraction(mine.median_step_time_ns, theirs.median_step_time_ns);
   effect.censored = mine.hot.binding_phase && no_label_lowers(*mine.hot.binding_phase);
-  if (mine.hot.rank != theirs.hot.rank) effect.hot_rank_moved_from = theirs.hot.rank;
   return effect;
 }
 

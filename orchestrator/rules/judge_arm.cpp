@@ -79,7 +79,9 @@ base::ArmFigures figures_of(const RunList& passed) {
   base::ArmFigures figures;
   figures.num_runs = static_cast<std::int64_t>(passed.size());
   auto peak = [](const RunVerdict* a, const RunVerdict* b) { return a->figures->hot.allocated_bytes < b->figures->hot.allocated_bytes; };
-  figures.hot = (*std::max_element(passed.begin(), passed.end(), peak))->figures->hot;
+  const RunVerdict& largest_run = **std::max_element(passed.begin(), passed.end(), peak);
+  figures.hot = largest_run.figures->hot;
+  figures.rank_peaks = largest_run.rank_peaks;
   figures.smallest_peak_allocated_bytes = (*std::min_element(passed.begin(), passed.end(), peak))->figures->hot.allocated_bytes;
   figures.activation_peak_bytes = largest<std::int64_t>(passed, [](const RunFigures& f) { return f.activation_peak_bytes; });
   figures.held_after_forward_bytes = largest<std::int64_t>(passed, [](const RunFigures& f) { return f.held_after_forward_bytes; });

@@ -1,16 +1,29 @@
-// Rule: a candidate that runs out of memory later than the control did, or at another place (stage, step, phase), moved the failure. It is
-// evidence, never a pass. Failures of other kinds are not compared. Pure.
+// Rule: a candidate that runs out of memory later than the control did, at another place (stage, step, phase), or on another rank, moved
+// the failure. It is evidence, never a pass. Failures of other kinds are not compared. Pure.
 #pragma once
 
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "orchestrator/base/verdicts.h"
+#include "schemas/protocol/parallel_dims.h"
 
 namespace rematch::rules {
 
 // "warm of step 1, forward"
 std::string place_of(const base::Failure& failure);
 
-std::optional<base::MovedFailure> moved_failure(const base::Failure& control, const base::Failure& candidate);
+// One failed run: where it failed, and the peaks of its ranks as far as each got.
+struct FailedRun {
+  std::string arm;
+  const base::Failure& failure;
+  std::vector<base::RankPeak> rank_peaks;
+};
+
+std::optional<base::MovedFailure> moved_failure(const FailedRun& control, const FailedRun& candidate, const protocol::ParallelSpec& layout);
+
+// From where to where, and the evidence of both ranks where it is another.
+std::string moved_failure_note(const std::string& arm, const base::MovedFailure& moved);
 
 }  // namespace rematch::rules

@@ -1,5 +1,6 @@
 #include "orchestrator/rules/notes.h"
 
+#include "orchestrator/rules/hot_rank_moved.h"
 #include "orchestrator/rules/moved_failure.h"
 
 namespace rematch::rules {
@@ -9,13 +10,8 @@ namespace {
 using base::ArmVerdict;
 using Notes = std::vector<std::string>;
 
-std::string place(const base::Failure& failure) { return place_of(failure) + ", on rank " + std::to_string(failure.rank); }
-
 void note_moved(const ArmVerdict& arm, Notes& notes) {
-  if (!arm.moved) return;
-  const char* further =
-      arm.moved->got_further ? " It got further than the control and is no pass." : " It failed no later than the control.";
-  notes.push_back(arm.arm + ": the failure moved from " + place(arm.moved->from) + " to " + place(arm.moved->to) + "." + further);
+  if (arm.moved) notes.push_back(moved_failure_note(arm.arm, *arm.moved));
 }
 
 void note_effect(const ArmVerdict& arm, Notes& notes) {
@@ -24,9 +20,7 @@ void note_effect(const ArmVerdict& arm, Notes& notes) {
   if (arm.effect->censored)
     notes.push_back(arm.arm + ": its peak is in " + std::string(protocol::to_string(*arm.figures->hot.binding_phase)) +
                     ", which no label lowers: its saving is at least what is shown; see the activation peak.");
-  if (arm.effect->hot_rank_moved_from)
-    notes.push_back(arm.arm + ": the hot rank moved from " + std::to_string(*arm.effect->hot_rank_moved_from) + " to " +
-                    std::to_string(arm.figures->hot.rank) + ".");
+  if (arm.hot_rank_moved) notes.push_back(hot_rank_moved_note(arm.arm, *arm.hot_rank_moved));
 }
 
 void note_repeats(const ArmVerdict& arm, Notes& notes) {

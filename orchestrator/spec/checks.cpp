@@ -5,14 +5,21 @@
 
 #include "orchestrator/spec/keys.h"
 #include "orchestrator/spec/nearest.h"
+#include "orchestrator/spec/units.h"
+#include "schemas/protocol/field_rules.h"
 #include "schemas/protocol/optimizer_problems.h"
 #include "schemas/protocol/parallel_dims.h"
+#include "schemas/protocol/pipeline_layers.h"
+#include "schemas/protocol/training_problems.h"
 
 namespace rematch::spec {
 
 namespace {
 
 using Names = std::vector<std::string>;
+
+constexpr const char* kWorldSize = "parallel.world_size";
+constexpr const char* kExpertTensor = "parallel.expert_tensor_parallel_size";
 
 bool contains(const Names& names, const std::string& name) { return std::find(names.begin(), names.end(), name) != names.end(); }
 
@@ -64,78 +71,117 @@ void check_optimizer(ParseState& state) {
   }
 }
 
+// Megatron's experts follow the tensor-parallel size where the sweep does not say; a model without experts has none to split.
+bool splits_experts_by_default(const ParseState& state) {
+  const auto& fields = state.spec.common.model.fields;
+  return fields.contains("num_moe_experts") && !state.places.contains(kExpertTensor);
+}
+
 void check_axes(ParseState& state) {
-  const auto& sizes = state.spec.common.parallel;
-  const std::pair<const char*, std::int64_t> degrees[] = {{"tensor_model_parallel_size", sizes.tensor_model_parallel_size},
-                                                          {"pipeline_model_parallel_size", sizes.pipeline_model_parallel_size},
-                                                          {"context_parallel_size", sizes.context_parallel_size},
-                                                          {"expert_model_parallel_size", sizes.expert_model_parallel_size}};
   const Names& axes = state.trainer.parallel_axes;
-  for (const auto& [name, degree] : degrees) {
-    if (degree > 1 && !contains(axes, name))
-      state.refuse_first({std::string("parallel.") + name}, "this trainer cannot split this axis, so 1 is the only degree; found " +
-                                                                std::to_string(degree) +
-                                                                "; it can split: " + (axes.empty() ? "none" : join(axes, ", ")));
+  const auto& sizes = state.spec.common.parallel;
+  for (const char* name : {"tensor_model_parallel_size", "pipeline_model_parallel_size", "context_parallel_size",
+                           "expert_model_parallel_size", "expert_tensor_parallel_size", "virtual_pipeline_model_parallel_size"}) {
+    const std::string key = std::string("parallel.") + name;
+    const std::int64_t degree = protocol::parallel_option(sizes, name).value();
+    const bool by_default = key == kExpertTensor && splits_experts_by_default(state);
+    const bool is_meant = state.places.contains(key) || (by_default && contains(axes, "tensor_model_parallel_size"));
+    if (degree > 1 && is_meant && !contains(axes, name))
+      state.refuse_first({key}, "this trainer cannot split this axis, so 1 is the only degree; found " + std::to_string(degree) +
+                                    (by_default ? ", which follows tensor_model_parallel_size: write 1" : "") +
+                                    "; it can split: " + (axes.empty() ? "none" : join(axes, ", ")));
   }
 }
 
-// The written degree that a message of the layout rules speaks of, world_size last.
-std::string key_of_degree(const ParseState& state, const std::string& message) {
-  for (const char* name :
-       {"expert_model_parallel_size", "tensor_model_parallel_size", "pipeline_model_parallel_size", "context_parallel_size"}) {
-    std::string key = std::string("parallel.") + name;
-    if (message.find(name) != std::string::npos && state.places.contains(key)) return key;
+// The written option that a message of the layout rules speaks of first, world_size last.
+std::string key_of_option(const ParseState& state, const std::string& message) {
+  std::string first = kWorldSize;
+  std::size_t first_at = std::string::npos;
+  for (const auto& row : key_rows()) {
+    if (row.key.rfind("parallel.", 0) != 0 || row.key == kWorldSize || !state.places.contains(row.key)) continue;
+    const std::size_t at = message.find(row.key.substr(std::string("parallel.").size()));
+    if (at >= first_at) continue;
+    first = row.key;
+    first_at = at;
   }
-  return "parallel.world_size";
+  return first;
 }
 
-void check_batch(ParseState& state) {
-  const auto& training = state.spec.common.training;
-  const std::int64_t data_parallel_size = protocol::ParallelDims(state.spec.common.parallel).data_parallel_size();
-  const std::int64_t unit = training.micro_batch_size * data_parallel_size;
-  if (!state.sound({"training.micro_batch_size", "training.global_batch_size"}) || training.global_batch_size % unit == 0) return;
-  state.refuse_first({"training.global_batch_size"},
-                     "wanted a multiple of micro_batch_size * data_parallel_size = " + std::to_string(training.micro_batch_size) + " * " +
-                         std::to_string(data_parallel_size) + " = " + std::to_string(unit) + "; found " +
-                         std::to_string(training.global_batch_size));
+// Where experts of one rank each would make the layout valid, the user is told so.
+std::string expert_tensor_advice(const ParseState& state, const std::string& problem) {
+  const auto& sizes = state.spec.common.parallel;
+  const bool follows = !state.places.contains(kExpertTensor) && sizes.expert_tensor_parallel_size > 1;
+  if (!follows || problem.find("expert_tensor_parallel_size") == std::string::npos) return "";
+  protocol::ParallelSpec whole_experts = sizes;
+  whole_experts.expert_tensor_parallel_size = 1;
+  if (!protocol::parallel_problems(whole_experts).empty()) return "";
+  return "; expert_tensor_parallel_size follows tensor_model_parallel_size where it is not written: write expert_tensor_parallel_size: 1 "
+         "for "
+         "experts that are whole on each rank";
+}
+
+void check_training(ParseState& state) {
+  for (const auto& problem : protocol::training_problems(state.spec.common.training, state.spec.common.parallel))
+    state.refuse_first({"training." + problem.option}, problem.message);
+}
+
+void check_ranks_per_node(ParseState& state) {
+  const std::int64_t world_size = state.spec.common.parallel.world_size;
+  if (state.spec.ranks_per_node == 0 || state.spec.ranks_per_node >= world_size) return;
+  state.refuse_first(
+      {"launch.ranks_per_node"},
+      "a local launch has one node, so wanted world_size (" + std::to_string(world_size) + ") or more; found " +
+          std::to_string(state.spec.ranks_per_node) +
+          "; for several hosts leave it out, let `rematch run` prepare the trial folder on storage that all hosts see, and start each rank "
+          "there by `rematch-train --trial FOLDER/trial.json`, under torchrun's variables RANK, LOCAL_RANK, WORLD_SIZE, MASTER_ADDR and "
+          "MASTER_PORT");
 }
 
 void check_layout(ParseState& state) {
-  const bool read = std::none_of(state.problems.begin(), state.problems.end(),
-                                 [](const Diagnostic& problem) { return problem.path.rfind("parallel", 0) == 0; });
-  if (!read) return;
+  const auto is_of = [&](const char* section) {
+    return std::any_of(state.problems.begin(), state.problems.end(),
+                       [&](const Diagnostic& problem) { return problem.path.rfind(section, 0) == 0; });
+  };
+  if (is_of("parallel")) return;
   check_axes(state);
   const auto problems = protocol::parallel_problems(state.spec.common.parallel);
-  for (const auto& problem : problems) state.refuse_first({key_of_degree(state, problem)}, problem);
-  if (problems.empty()) check_batch(state);
-  const std::int64_t world_size = state.spec.common.parallel.world_size;
-  if (state.spec.ranks_per_node > 0 && state.spec.ranks_per_node < world_size)
-    state.refuse_first({"launch.ranks_per_node"}, "a local launch has one node, so wanted world_size (" + std::to_string(world_size) +
-                                                      ") or more; found " + std::to_string(state.spec.ranks_per_node));
+  for (const auto& problem : problems) state.refuse_first({key_of_option(state, problem)}, problem + expert_tensor_advice(state, problem));
+  if (problems.empty() && !is_of("training")) check_training(state);
+  check_ranks_per_node(state);
 }
 
-// null when the family has no such integer field, or it is not set, or it has a problem.
-std::optional<std::int64_t> model_field(const ParseState& state, const std::string& name) {
-  const auto& fields = state.spec.common.model.fields;
-  const auto found = fields.find(name);
-  if (found == fields.end() || !state.sound({"model." + name})) return std::nullopt;
-  const auto* value = std::get_if<std::int64_t>(&found->second);
-  return value == nullptr ? std::nullopt : std::optional(*value);
+// The rules that the trainer states of its families' fields.
+void check_fields(ParseState& state) {
+  const auto& common = state.spec.common;
+  const auto* family = find_family(state.trainer, common.model.family);
+  if (family == nullptr || !protocol::parallel_problems(common.parallel).empty()) return;
+  for (const auto& problem : protocol::field_problems(*family, common.model.fields, common.parallel)) {
+    std::vector<std::string> keys = problem.others;
+    keys.push_back("model." + problem.field);
+    if (state.sound(keys)) state.refuse_first(keys, problem.message);
+  }
 }
 
-void check_experts(ParseState& state) {
-  const auto num_experts = model_field(state, "num_moe_experts");
-  const std::int64_t expert_parallel_size = state.spec.common.parallel.expert_model_parallel_size;
-  if (!num_experts) return;
-  if (state.sound({"parallel.expert_model_parallel_size"}) && *num_experts % expert_parallel_size != 0)
-    state.refuse_first({"parallel.expert_model_parallel_size", "model.num_moe_experts"},
-                       "num_moe_experts (" + std::to_string(*num_experts) + ") must be a multiple of expert_model_parallel_size (" +
-                           std::to_string(expert_parallel_size) + ")");
-  const auto topk = model_field(state, "moe_router_topk");
-  if (topk && *topk > *num_experts)
-    state.refuse_first(
-        {"model.moe_router_topk", "model.num_moe_experts"},
-        "moe_router_topk (" + std::to_string(*topk) + ") must be at most num_moe_experts (" + std::to_string(*num_experts) + ")");
+// The layers of the model among the pipeline ranks and their chunks.
+void check_pipeline(ParseState& state) {
+  const auto& common = state.spec.common;
+  const auto num_layers = common.model.fields.find("num_layers");
+  if (num_layers == common.model.fields.end() || !state.sound({"model.num_layers"})) return;
+  const auto* count = std::get_if<std::int64_t>(&num_layers->second);
+  if (count == nullptr || !protocol::parallel_problems(common.parallel).empty()) return;
+  for (const std::string& problem : protocol::pipeline_problems(*count, common.parallel)) {
+    const std::string option = key_of_option(state, problem);
+    state.refuse_first({option == kWorldSize ? "parallel.pipeline_model_parallel_size" : option, "model.num_layers"}, problem);
+  }
+}
+
+void check_deadlines(ParseState& state) {
+  const auto& common = state.spec.common;
+  if (!state.sound({"launch.timeout", "launch.collective_timeout"}) || common.collective_timeout_ms < common.timeout_ms) return;
+  state.refuse_first({"launch.collective_timeout"}, "wanted less than timeout (" + format_duration_ms(common.timeout_ms) +
+                                                        "), so that a rank that does not come is named before the run ends; found " +
+                                                        format_duration_ms(common.collective_timeout_ms) +
+                                                        "; the default is half of timeout");
 }
 
 void check_length(ParseState& state) {
@@ -155,7 +201,9 @@ void check_sweep(ParseState& state) {
   check_modes(state);
   check_optimizer(state);
   check_layout(state);
-  check_experts(state);
+  check_fields(state);
+  check_pipeline(state);
+  check_deadlines(state);
   check_length(state);
 }
 

@@ -20,6 +20,11 @@ constexpr Range kSeed{0, 9007199254740991.0};  // what JSON readers keep exactly
 constexpr Range kTimeout{1'000, 30.0 * 24 * 3'600'000};
 constexpr Range kBytes{1, 1e15};
 
+void follow_tensor_parallel_size(SweepSpec& spec) {
+  spec.common.parallel.expert_tensor_parallel_size = spec.common.parallel.tensor_model_parallel_size;
+}
+void take_half_of_timeout(SweepSpec& spec) { spec.common.collective_timeout_ms = spec.common.timeout_ms / 2; }
+
 #define SLOT(member) [](SweepSpec& spec) -> Slot { return &spec.member; }
 
 const std::vector<KeyRow>& table() {
@@ -62,7 +67,15 @@ const std::vector<KeyRow>& table() {
       {"parallel.pipeline_model_parallel_size", Kind::kInteger, kOptional, SLOT(common.parallel.pipeline_model_parallel_size), kAtLeastOne},
       {"parallel.context_parallel_size", Kind::kInteger, kOptional, SLOT(common.parallel.context_parallel_size), kAtLeastOne},
       {"parallel.expert_model_parallel_size", Kind::kInteger, kOptional, SLOT(common.parallel.expert_model_parallel_size), kAtLeastOne},
-      {"parallel.expert_tensor_parallel_size", Kind::kInteger, kOptional, SLOT(common.parallel.expert_tensor_parallel_size), kAtLeastOne},
+      {"parallel.expert_tensor_parallel_size",
+       Kind::kInteger,
+       kOptional,
+       SLOT(common.parallel.expert_tensor_parallel_size),
+       kAtLeastOne,
+       {},
+       {},
+       {},
+       {follow_tensor_parallel_size, "tensor_model_parallel_size"}},
       {"parallel.virtual_pipeline_model_parallel_size", Kind::kInteger, kOptional,
        SLOT(common.parallel.virtual_pipeline_model_parallel_size), kAtLeastOne},
       {"parallel.sequence_parallel", Kind::kBoolean, kOptional, SLOT(common.parallel.sequence_parallel)},
@@ -95,7 +108,15 @@ const std::vector<KeyRow>& table() {
       {"budget.per_rank_memory", Kind::kSize, kOptional, SLOT(budget_per_rank_bytes), kBytes},
       {"launch.kind", Kind::kText, kOptional, SLOT(launch_kind), {}, {"local"}, {"slurm"}},
       {"launch.timeout", Kind::kDuration, kOptional, SLOT(common.timeout_ms), kTimeout},
-      {"launch.collective_timeout", Kind::kDuration, kOptional, SLOT(common.collective_timeout_ms), kTimeout},
+      {"launch.collective_timeout",
+       Kind::kDuration,
+       kOptional,
+       SLOT(common.collective_timeout_ms),
+       kTimeout,
+       {},
+       {},
+       {},
+       {take_half_of_timeout, "half of timeout"}},
       {"launch.ranks_per_node", Kind::kInteger, kOptional, SLOT(ranks_per_node), kAtLeastOne},
       {"launch.omp_num_threads", Kind::kInteger, kOptional, SLOT(common.omp_num_threads), {1, 4096}},
   };

@@ -24,6 +24,12 @@ struct Range {
   double maximum = 1e9;
 };
 
+// The default of a key that follows another key's value.
+struct DerivedDefault {
+  void (*set)(SweepSpec&) = nullptr;  // null: the default is a constant
+  std::string rule = {};              // what it is, for `plan --origin`
+};
+
 struct KeyRow {
   std::string key;  // dotted
   Kind kind;
@@ -33,6 +39,7 @@ struct KeyRow {
   std::vector<std::string> allowed = {};  // of text; empty: any
   std::vector<std::string> not_yet = {};  // words that will have a meaning; refused as such
   std::string automatic = {};             // the word that keeps the default
+  DerivedDefault derived = {};            // null in the file keeps it too
 };
 
 std::span<const KeyRow> key_rows();

@@ -8,13 +8,13 @@ void ParseState::refuse(const Place& place, const std::string& path, const std::
   problems.push_back(make_diagnostic(place, path, message));
 }
 
-void ParseState::refuse_first(std::initializer_list<std::string> keys, const std::string& message) {
+void ParseState::refuse_first(const std::vector<std::string>& keys, const std::string& message) {
   const auto written = std::find_if(keys.begin(), keys.end(), [&](const std::string& key) { return places.contains(key); });
   const std::string& key = written == keys.end() ? *keys.begin() : *written;
   refuse(place_of(key), key, message);
 }
 
-bool ParseState::sound(std::initializer_list<std::string> keys) const {
+bool ParseState::sound(const std::vector<std::string>& keys) const {
   return std::none_of(problems.begin(), problems.end(),
                       [&](const Diagnostic& problem) { return std::find(keys.begin(), keys.end(), problem.path) != keys.end(); });
 }

@@ -1,7 +1,6 @@
 // What the section parsers of one sweep share: the spec so far, where each key was written, and everything found wrong. Internal to spec.
 #pragma once
 
-#include <initializer_list>
 #include <map>
 #include <string>
 #include <vector>
@@ -21,9 +20,9 @@ struct ParseState {
 
   void refuse(const Place& place, const std::string& path, const std::string& message);
   // At the first of `keys` that was written, under its name; else at the section of the first, else at the top of the file.
-  void refuse_first(std::initializer_list<std::string> keys, const std::string& message);
+  void refuse_first(const std::vector<std::string>& keys, const std::string& message);
   // None of these keys has a problem: what follows from them is worth checking.
-  bool sound(std::initializer_list<std::string> keys) const;
+  bool sound(const std::vector<std::string>& keys) const;
   Place place_of(const std::string& key) const;
   void note_origin(const std::string& key, const std::string& value, const std::string& otherwise);
 };

@@ -34,6 +34,7 @@ std::vector<std::string> keys_of_section(const std::string& section) {
 void read_key(ParseState& state, const std::string& key, const Member& member) {
   const auto rows = key_rows();
   const auto row = std::find_if(rows.begin(), rows.end(), [&](const KeyRow& candidate) { return candidate.key == key; });
+  if (member.value.shape == Shape::kNull && row->derived.set != nullptr) return;
   state.places[key] = member.value.place;
   if (const auto problem = store_value(*row, member.value, state.spec)) state.refuse(member.value.place, key, *problem);
 }
@@ -67,11 +68,17 @@ void read_top_level(ParseState& state, const Value& root) {
   }
 }
 
+void derive_defaults(ParseState& state) {
+  for (const auto& row : key_rows())
+    if (row.derived.set != nullptr && !state.places.contains(row.key)) row.derived.set(state.spec);
+}
+
 void finish_table_keys(ParseState& state) {
   for (const auto& row : key_rows()) {
     if (!state.places.contains(row.key) && row.need == Need::kRequired)
       state.refuse(state.place_of(row.key), row.key, "required, and missing; wanted " + wanted_value(row));
-    state.note_origin(row.key, show_value(row, state.spec), "default");
+    const std::string otherwise = row.derived.rule.empty() ? "default" : "default: " + row.derived.rule;
+    state.note_origin(row.key, show_value(row, state.spec), otherwise);
   }
 }
 
@@ -97,7 +104,6 @@ SweepSpec::SweepSpec() {
   common.backend.attention = "fused";
   common.measure = {.steady_steps = 10, .warmup_steps = 2};
   common.timeout_ms = 10 * std::int64_t{60'000};
-  common.collective_timeout_ms = common.timeout_ms / 2;
 }
 
 ParsedSweep parse_sweep(const std::string& text, const std::string& file_name, const protocol::Describe& trainer,
@@ -110,6 +116,7 @@ ParsedSweep parse_sweep(const std::string& text, const std::string& file_name, c
     apply_overrides(document, overrides);
     state.problems = document.problems;
     read_top_level(state, document.root);
+    derive_defaults(state);
     finish_table_keys(state);
     read_model(state, section_of(document.root, "model"));
     read_recompute(state, section_of(document.root, "recompute"));

@@ -1,4 +1,5 @@
-// One attempt's rows <-> the tables attempt, rank, stage, step, phase, label_count, peak_attribution, rank_oom, rank_error and failure.
+// One attempt's rows <-> the tables attempt, rank, stage, step, phase, label_count, peak_attribution,
+// communication, rank_oom, rank_error and failure.
 // Called by store.cpp only, inside its transaction. Failure: StoreError.
 #pragma once
 

@@ -28,6 +28,11 @@ struct AttributionRow {
   protocol::AttributedBytes part;
 };
 
+struct CommunicationRow {
+  std::int64_t step = kNoStep;
+  protocol::CommCount count;
+};
+
 struct LabelCountRow {
   std::string count_of;  // sites | sites_available | replays
   std::int64_t step = kNoStep;
@@ -55,6 +60,17 @@ void describe(V& column, RowOf<AttributionRow> auto& row) {
 }
 
 template <typename V>
+void describe(V& column, RowOf<CommunicationRow> auto& row) {
+  column("step", row.step);
+  column("axis", row.count.axis);
+  column("pass", row.count.pass);
+  column("operation", row.count.operation);
+  column("num_calls", row.count.num_calls);
+  column("bytes", row.count.bytes);
+  column("duration_ns", row.count.duration_ns);
+}
+
+template <typename V>
 void describe(V& column, RowOf<LabelCountRow> auto& row) {
   column("count_of", row.count_of);
   column("step", row.step);
@@ -71,7 +87,7 @@ void describe(V& column, RowOf<protocol::StageRecord> auto& row) {
   column("mono_ns", row.mono_ns);
 }
 
-// Its phases, replays and attribution are rows of their own tables.
+// Its phases, replays, attribution and communication are rows of their own tables.
 template <typename V>
 void describe(V& column, RowOf<protocol::StepRecord> auto& row) {
   column("step", row.step);
@@ -120,6 +136,7 @@ void describe(V& column, RowOf<protocol::ErrorRecord> auto& row) {
   column("unix_ns", row.unix_ns);
   column("mono_ns", row.mono_ns);
   column("message", row.message);
+  column("failed_rank", row.failed_rank);
 }
 
 template <typename V>

@@ -25,6 +25,13 @@ void from_name(std::optional<Enum> parsed, const Value& value, Enum& member) {
   member = *parsed;
 }
 
+template <typename Enums>
+std::optional<typename Enums::value_type> find_named(const Enums& all, const std::string& name) {
+  for (const auto named : all)
+    if (protocol::to_string(named) == name) return named;
+  return std::nullopt;
+}
+
 Value name_value(std::string_view name) { return std::string(name); }
 
 }  // namespace
@@ -37,6 +44,8 @@ Value to_value(protocol::Stage stage) { return name_value(protocol::to_string(st
 Value to_value(protocol::StageEvent event) { return name_value(event == protocol::StageEvent::kEnter ? "enter" : "leave"); }
 Value to_value(protocol::Phase phase) { return name_value(protocol::to_string(phase)); }
 Value to_value(protocol::Role role) { return name_value(protocol::to_string(role)); }
+Value to_value(protocol::Pass pass) { return name_value(protocol::to_string(pass)); }
+Value to_value(protocol::CommOperation operation) { return name_value(protocol::to_string(operation)); }
 Value to_value(protocol::FailureKind kind) { return name_value(protocol::to_string(kind)); }
 Value to_value(protocol::Provenance provenance) { return name_value(protocol::to_string(provenance)); }
 Value to_value(protocol::TrainExit exit_code) { return static_cast<std::int64_t>(exit_code); }
@@ -61,6 +70,10 @@ void from_value(const Value& value, protocol::StageEvent& event) {
 }
 void from_value(const Value& value, protocol::Phase& phase) { from_name(protocol::parse_phase(text_of(value)), value, phase); }
 void from_value(const Value& value, protocol::Role& role) { from_name(protocol::parse_role(text_of(value)), value, role); }
+void from_value(const Value& value, protocol::Pass& pass) { from_name(find_named(protocol::kAllPasses, text_of(value)), value, pass); }
+void from_value(const Value& value, protocol::CommOperation& operation) {
+  from_name(find_named(protocol::kAllCommOperations, text_of(value)), value, operation);
+}
 void from_value(const Value& value, protocol::FailureKind& kind) { from_name(protocol::parse_failure_kind(text_of(value)), value, kind); }
 void from_value(const Value& value, protocol::Provenance& provenance) {
   from_name(protocol::parse_provenance(text_of(value)), value, provenance);

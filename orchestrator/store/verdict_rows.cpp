@@ -55,17 +55,56 @@ void insert_arm(Database& database, const std::string& study_id, const base::Arm
   insert_values(database, "verdict", key_of(study_id, "arm", arm.arm), columns, OnConflict::kFail);
 }
 
+struct MovedRankRow {
+  std::string moved;  // hot_rank | failure
+  std::string side;   // from | to
+  std::string against;
+  base::RankInBothArms rank;
+};
+
+void insert_moved_rank(Database& database, const std::string& study_id, const std::string& arm, const MovedRankRow& row) {
+  ColumnWriter columns;
+  columns("moved", row.moved);
+  columns("side", row.side);
+  columns("against", row.against);
+  columns("rank", row.rank.rank);
+  columns("pipeline_rank", row.rank.pipeline_rank);
+  columns("pipeline_size", row.rank.pipeline_size);
+  const auto peak_columns = [&](const char* bytes, const char* phase, const std::optional<base::RankPeak>& peak) {
+    columns(bytes, peak ? std::optional(peak->allocated_bytes) : std::nullopt);
+    columns(phase, peak ? peak->binding_phase : std::nullopt);
+  };
+  peak_columns("against_peak_allocated_bytes", "against_binding_phase", row.rank.against);
+  peak_columns("peak_allocated_bytes", "binding_phase", row.rank.own);
+  insert_values(database, "moved_rank", {{"study_id", study_id}, {"arm", arm}}, columns, OnConflict::kFail);
+}
+
+void insert_moved_ranks(Database& database, const std::string& study_id, const base::ArmVerdict& arm) {
+  if (const auto& hot = arm.hot_rank_moved) {
+    insert_moved_rank(database, study_id, arm.arm, {"hot_rank", "from", hot->against, hot->from});
+    insert_moved_rank(database, study_id, arm.arm, {"hot_rank", "to", hot->against, hot->to});
+  }
+  if (arm.moved && arm.moved->from.rank != arm.moved->to.rank) {
+    insert_moved_rank(database, study_id, arm.arm, {"failure", "from", arm.moved->against, arm.moved->from_rank});
+    insert_moved_rank(database, study_id, arm.arm, {"failure", "to", arm.moved->against, arm.moved->to_rank});
+  }
+}
+
 }  // namespace
 
 void insert_verdicts(Database& database, const std::string& study_id, const base::StudyVerdict& verdict) {
   database.run("DELETE FROM verdict WHERE study_id = ?", {study_id});
+  database.run("DELETE FROM moved_rank WHERE study_id = ?", {study_id});
   ColumnWriter columns;
   columns("outcome", std::string(name_of(verdict.conclusion)));
   columns("reason", verdict.conclusion_reason);
   columns("num_planned", verdict.num_planned);
   columns("num_judged", verdict.num_planned - verdict.num_missing);
   insert_values(database, "verdict", key_of(study_id, "study", ""), columns, OnConflict::kFail);
-  for (const base::ArmVerdict& arm : verdict.arms) insert_arm(database, study_id, arm);
+  for (const base::ArmVerdict& arm : verdict.arms) {
+    insert_arm(database, study_id, arm);
+    insert_moved_ranks(database, study_id, arm);
+  }
   for (const base::RunVerdict& run : verdict.runs) insert_run(database, study_id, run);
 }
 

@@ -29,6 +29,12 @@ at::Tensor borrowed(const at::Tensor& tensor) {
 
 std::int64_t bytes_of(const at::Tensor& tensor) { return static_cast<std::int64_t>(tensor.nbytes()); }
 
+std::vector<std::int64_t> host_values(const at::Tensor& counts) {
+  if (counts.is_meta()) return std::vector<std::int64_t>(static_cast<std::size_t>(counts.numel()));
+  const auto host = counts.cpu();
+  return {host.data_ptr<std::int64_t>(), host.data_ptr<std::int64_t>() + host.numel()};
+}
+
 [[noreturn]] void fail(const std::string& axis, std::string_view operation, const std::exception& error) {
   throw base::CommError(std::string(operation) + " over axis " + axis + " failed: " + base::first_line(error.what()));
 }
@@ -141,8 +147,15 @@ std::vector<std::int64_t> Communicator::exchange_counts(const std::vector<std::i
   const auto staged = at::tensor(values, at::kLong).to(device_);
   const auto received = at::empty_like(staged);
   all_to_all(received, staged, {}, {});
-  const auto host = received.cpu();
-  return {host.data_ptr<std::int64_t>(), host.data_ptr<std::int64_t>() + host.numel()};
+  return host_values(received);
+}
+
+std::vector<std::int64_t> Communicator::gather_counts(const std::vector<std::int64_t>& values) const {
+  const probes::ScratchScope scratch;
+  const auto staged = at::tensor(values, at::kLong).to(device_);
+  const auto gathered = at::empty({size() * staged.size(0)}, staged.options());
+  all_gather(gathered, staged);
+  return host_values(gathered);
 }
 
 c10::intrusive_ptr<c10d::Work> Communicator::start_send(at::Tensor& message, int peer) const {

@@ -73,8 +73,10 @@ class Communicator {
   // Rows (dim 0) in order of the member they go to or came from. No rows named: equal parts.
   void all_to_all(const at::Tensor& output, const at::Tensor& input, const std::vector<std::int64_t>& output_rows,
                   const std::vector<std::int64_t>& input_rows) const;
-  // values [size * n] in order of receiver -> [size * n] in order of sender; host to host.
+  // values [size * n] in order of receiver -> [size * n] in order of sender; host to host. On meta nothing arrives: zeros.
   std::vector<std::int64_t> exchange_counts(const std::vector<std::int64_t>& values) const;
+  // values [n] -> [size * n] in order of members; likewise.
+  std::vector<std::int64_t> gather_counts(const std::vector<std::int64_t>& values) const;
 
   // Point to point; a peer is a position in the group. What one member sends another arrives in the order of sending.
   // The message is copied first, so that `tensor` may go at once.

@@ -9,7 +9,8 @@ namespace rematch::models {
 
 OwnNorm::OwnNorm(const std::string& name, const NormShape& norm_shape, const BuildContext& context)
     : shape(norm_shape),
-      weight(nn::declare_norm_weight(context.modules.store, name + ".weight", norm_shape.hidden_size, norm_shape.gamma)),
+      weight(nn::declare_norm_weight(context.modules.store, {name + ".weight", norm_shape.hidden_size, norm_shape.gamma,
+                                                             nn::TensorParallel(context.modules.mesh).grad_of_rows()})),
       region(context.modules.policy.region("layernorm")) {}
 
 at::Tensor Block::forward(const at::Tensor& x_TH, nn::SequenceShape sequence) {

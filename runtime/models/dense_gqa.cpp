@@ -11,7 +11,8 @@ namespace {
 
 protocol::FamilyDescription dense_gqa_description() {
   const auto everywhere = std::map<std::string, std::int64_t>{{"dense", 1}};
-  const Fields own = {integer_field("ffn_hidden_size", 1, "width of the MLP, elements"), activation_field(), zero_centered_gamma_field()};
+  const Fields own = {multiple_of({"tensor_model_parallel_size"}, integer_field("ffn_hidden_size", 1, "width of the MLP, elements")),
+                      activation_field(), zero_centered_gamma_field()};
   return {.name = "dense_gqa",
           .fields = joined_fields({stack_fields(), gqa_fields(), own}),
           .layer_kind_field = "",

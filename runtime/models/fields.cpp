@@ -23,6 +23,11 @@ FieldDescription optional_field(FieldDescription field, protocol::FieldValue def
   return field;
 }
 
+FieldDescription multiple_of(std::vector<std::string> names, FieldDescription field) {
+  field.multiple_of = std::move(names);
+  return field;
+}
+
 FieldDescription flag_field(const char* name, const char* meaning) {
   return {.name = name, .type = "boolean", .default_value = false, .meaning = meaning};
 }
@@ -37,7 +42,7 @@ Fields stack_fields() {
   return {
       integer_field("num_layers", 1, "transformer layers"),
       integer_field("hidden_size", 1, "width of the residual stream, elements"),
-      integer_field("padded_vocab_size", 2, "rows of embedding and head"),
+      multiple_of({"tensor_model_parallel_size"}, integer_field("padded_vocab_size", 2, "rows of embedding and head")),
       number_field("layernorm_epsilon", "epsilon of RMSNorm"),
       number_field("init_method_std", "standard deviation of the initial weights"),
       optional_field(number_field("hidden_dropout", "probability that an element of the residual stream's inputs is dropped"), 0.0),
@@ -47,8 +52,9 @@ Fields stack_fields() {
 
 Fields gqa_fields() {
   return {
-      integer_field("num_attention_heads", 1, "attention heads"),
-      integer_field("num_query_groups", 1, "key-value heads; a divisor of num_attention_heads"),
+      multiple_of({"num_query_groups"}, integer_field("num_attention_heads", 1, "attention heads")),
+      multiple_of({"tensor_model_parallel_size"},
+                  integer_field("num_query_groups", 1, "key-value heads; a divisor of num_attention_heads")),
       integer_field("kv_channels", 2, "size of one head, elements; even"),
       optional_field(choice_field("position_embedding_type", {"rope", "none"}, "rotary embedding of queries and keys"),
                      std::string("rope")),
@@ -61,10 +67,11 @@ Fields gqa_fields() {
 
 Fields moe_fields() {
   return {
-      integer_field("num_moe_experts", 1, "routed experts of a layer, over all ranks"),
-      integer_field("moe_router_topk", 1, "experts a token"),
-      integer_field("moe_ffn_hidden_size", 1, "width of one expert, elements"),
-      integer_field("moe_shared_expert_intermediate_size", 0, "total width of the shared experts, elements; 0: none"),
+      multiple_of({"expert_model_parallel_size"}, integer_field("num_moe_experts", 1, "routed experts of a layer, over all ranks")),
+      {.name = "moe_router_topk", .type = "integer", .minimum = 1, .meaning = "experts a token", .at_most = "num_moe_experts"},
+      multiple_of({"expert_tensor_parallel_size"}, integer_field("moe_ffn_hidden_size", 1, "width of one expert, elements")),
+      multiple_of({"tensor_model_parallel_size"},
+                  integer_field("moe_shared_expert_intermediate_size", 0, "total width of the shared experts, elements; 0: none")),
       flag_field("moe_shared_expert_gate", "the shared experts' output times the sigmoid of a gate of its own"),
       {.name = "moe_grouped_gemm", .type = "boolean", .default_value = true, .meaning = "grouped experts, which have moe_act's boundary"},
       choice_field("moe_router_score_function", {"sigmoid", "softmax"}, "router scores"),

@@ -22,6 +22,8 @@ protocol::FieldDescription number_field(const char* name, const char* meaning);
 protocol::FieldDescription choice_field(const char* name, std::vector<std::string> allowed, const char* meaning);
 // The same with a default.
 protocol::FieldDescription optional_field(protocol::FieldDescription field, protocol::FieldValue default_value);
+// The same with its value a multiple of the product of these options of the parallel section, or fields of the family.
+protocol::FieldDescription multiple_of(std::vector<std::string> names, protocol::FieldDescription field);
 protocol::FieldDescription flag_field(const char* name, const char* meaning);  // default: false
 Fields joined_fields(std::initializer_list<Fields> groups);
 

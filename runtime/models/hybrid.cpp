@@ -16,11 +16,12 @@ Fields hybrid_fields() {
       {.name = "hybrid_layer_pattern",
        .type = "string",
        .meaning = "one character a layer: M Mamba2, * attention, E mixture of experts, - dense MLP; a longer one is cut to num_layers"},
-      integer_field("mamba_num_heads", 1, "heads of a Mamba2 layer"),
+      multiple_of({"mamba_num_groups"}, integer_field("mamba_num_heads", 1, "heads of a Mamba2 layer")),
       integer_field("mamba_head_dim", 1, "size of one head, elements"),
       integer_field("mamba_state_dim", 1, "size of the state, elements"),
-      integer_field("mamba_num_groups", 1, "groups that share B and C; a divisor of mamba_num_heads"),
-      integer_field("ffn_hidden_size", 1, "width of a dense MLP, elements"),
+      multiple_of({"tensor_model_parallel_size"},
+                  integer_field("mamba_num_groups", 1, "groups that share B and C; a divisor of mamba_num_heads")),
+      multiple_of({"tensor_model_parallel_size"}, integer_field("ffn_hidden_size", 1, "width of a dense MLP, elements")),
       activation_field(),
   };
 }
@@ -31,6 +32,7 @@ protocol::FamilyDescription hybrid_description() {
           .fields = joined_fields({stack_fields(), hybrid_fields(), gqa_fields(), moe_fields()}),
           .layer_kind_field = "hybrid_layer_pattern",
           .layer_kinds = {"M", "*", "E", "-"},
+          .unsplit_kinds = {{"context_parallel_size", {"M"}}},
           .labels = {{.label = "core_attn", .per_layer = only("*"), .no_site_reason = "the pattern has no attention layer (*)"},
                      {.label = "layernorm",
                       .per_layer = only("E"),

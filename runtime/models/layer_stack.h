@@ -1,5 +1,5 @@
-// The frame that all families share: embedding, a stack of layers (whole ones recomputed under full recompute), final norm, head, loss.
-// Embedding, final norm, head and loss are never recomputed.
+// The frame that all families share: embedding, a stack of layers (whole ones recomputed under full recompute), final norm, head, loss; or
+// that part of it that a model chunk has. Embedding, final norm, head and loss are never recomputed.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -28,7 +28,8 @@ struct StackShape {
   nn::LoadBalancing load_balancing = nn::LoadBalancing::kNone;
 };
 
-// Makes the layer of this index; called once a layer, in order, between the declarations of embedding and head.
+// Makes the layer of this index in the whole model; called once a layer of the chunk, in order, between the declarations of embedding and
+// head.
 using LayerMaker = std::function<Layer(std::int64_t index, const std::string& name)>;
 
 std::unique_ptr<Model> make_layer_stack(const StackShape& shape, const LayerMaker& make_layer, const BuildContext& context);

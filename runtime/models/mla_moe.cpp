@@ -13,7 +13,7 @@ namespace {
 
 Fields mla_fields() {
   return {
-      integer_field("num_attention_heads", 1, "attention heads"),
+      multiple_of({"tensor_model_parallel_size"}, integer_field("num_attention_heads", 1, "attention heads")),
       {.name = "q_lora_rank",
        .type = "integer",
        .nullable = true,
@@ -25,7 +25,7 @@ Fields mla_fields() {
       integer_field("v_head_dim", 1, "value size per head, elements"),
       flag_field("qk_layernorm", "norms of the latents, fused into the up projections"),
       number_field("rotary_base", "base of the rotary frequencies"),
-      integer_field("ffn_hidden_size", 1, "width of a dense MLP, elements"),
+      multiple_of({"tensor_model_parallel_size"}, integer_field("ffn_hidden_size", 1, "width of a dense MLP, elements")),
       {.name = "moe_layer_freq", .type = "integers", .meaning = "one entry a layer: 0 dense, 1 MoE; a longer list is cut to num_layers"},
   };
 }

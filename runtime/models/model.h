@@ -1,4 +1,5 @@
-// What the step loop sees of a model, and what a family of models offers. One file a family; the registry lists them.
+// What the step loop sees of a model, or of one of its chunks, and what a family of models offers. One file a family; the registry lists
+// them.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -6,6 +7,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,31 +15,48 @@
 #include "runtime/nn/module_context.h"
 #include "runtime/nn/sequence.h"
 #include "schemas/protocol/describe.h"
+#include "schemas/protocol/pipeline_layers.h"
 #include "schemas/protocol/trial.h"
 
 namespace rematch::models {
 
+// What a micro-batch brings to a chunk: sequence-major tokens, and the residual stream of the chunk before.
+struct ModelInput {
+  at::Tensor ids_T;     // int64; where the embedding is
+  at::Tensor labels_T;  // int64; where the head is
+  nn::SequenceShape sequence;
+  at::Tensor hidden_TH;  // bf16, this rank's rows; where the embedding is not
+};
+
+// Of one load-balancing loss, less its coefficient.
+struct AuxLoss {
+  double sum = 0;  // over the chunk's MoE layers, each the mean over the step's micro-batches
+  std::int64_t num_layers = 0;
+};
+
 class Model {
  public:
   virtual ~Model() = default;
-  // Mean cross-entropy of the batch, fp32 scalar. ids_T and labels_T: int64, sequence-major.
-  virtual at::Tensor loss(const at::Tensor& ids_T, const at::Tensor& labels_T, nn::SequenceShape sequence) = 0;
+  // Where the head is: mean cross-entropy of the micro-batch, fp32 scalar. Elsewhere: the residual stream behind the chunk's last layer.
+  virtual at::Tensor forward(const ModelInput& input) = 0;
   // After the last micro-batch's backward: expert biases follow the step's token counts. Collective over the data-parallel ranks.
   virtual void finish_step() = 0;
-  // Auxiliary losses of the step just finished, by Megatron's log name: this rank's mean over micro-batches and layers, less the
-  // coefficient. Then none.
-  virtual std::map<std::string, double> take_aux_losses() = 0;
-  // Rows that this rank's experts received in the last forward, one entry an MoE layer.
+  // Auxiliary losses of the step just finished on this rank, by Megatron's log name. Then none. A chunk names all that the model has.
+  virtual std::map<std::string, AuxLoss> take_aux_losses() = 0;
+  // Rows that this rank's experts computed on in the last forward, one entry an MoE layer of the chunk.
   virtual std::vector<std::int64_t> tokens_received() const = 0;
   virtual std::int64_t vocab_size() const = 0;  // rows of the embedding
-  virtual double init_method_std() const = 0;   // of the initial weights
+  virtual std::int64_t hidden_size() const = 0;
+  virtual double init_method_std() const = 0;  // of the initial weights
 };
 
 // What a model is built with.
 struct BuildContext {
   nn::ModuleContext modules;
   nn::AttentionBackend attention_backend = nn::AttentionBackend::kFused;
-  double loss_scale = 1;  // 1 / micro-batches of a step
+  double loss_scale = 1;                        // 1 / micro-batches of a step
+  bool shared_expert_overlap = false;           // moe_shared_expert_overlap
+  std::optional<protocol::ChunkLayers> layers;  // of one model chunk; null: the whole model
 };
 
 class Family {
@@ -53,6 +72,8 @@ class Family {
 std::vector<const Family*> families();
 // Throws base::BadTrial naming the families there are.
 const Family& family_named(const std::string& name);
+// Throws base::BadTrial.
+std::int64_t num_layers(const protocol::ModelSpec& model);
 
 const Family& dense_gqa_family();
 const Family& mla_moe_family();

@@ -16,7 +16,8 @@ Block dense_block(const std::string& layer, const DenseShape& shape, const Stack
   return {std::make_unique<MixerOf<nn::DenseMlp>>(layer, mlp, context.modules), stack.hidden_dropout};
 }
 
-Block moe_block(const std::string& layer, const nn::MoeShape& shape, const StackShape& stack, const BuildContext& context) {
+Block moe_block(const std::string& layer, nn::MoeShape shape, const StackShape& stack, const BuildContext& context) {
+  shape.shared_expert_overlap = context.shared_expert_overlap;
   OwnNorm norm(layer + ".pre_mlp_layernorm", stack.norm, context);
   auto moe = std::make_unique<MixerOf<nn::MoeLayer>>(layer + ".mlp", shape, context.modules, context.loss_scale);
   return {std::move(norm), std::move(moe), stack.hidden_dropout};

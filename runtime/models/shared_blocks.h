@@ -21,7 +21,7 @@ struct DenseShape {
 std::unique_ptr<Mixer> gqa_mixer(const std::string& layer, nn::GqaShape attention, const BuildContext& context);
 // The norm is fused into FC1: region `mlp` covers both.
 Block dense_block(const std::string& layer, const DenseShape& shape, const StackShape& stack, const BuildContext& context);
-// The norm is a module of its own.
-Block moe_block(const std::string& layer, const nn::MoeShape& shape, const StackShape& stack, const BuildContext& context);
+// The norm is a module of its own. `shape.shared_expert_overlap` becomes the context's.
+Block moe_block(const std::string& layer, nn::MoeShape shape, const StackShape& stack, const BuildContext& context);
 
 }  // namespace rematch::models

@@ -140,12 +140,16 @@ class WeightedActivateFunction : public torch::autograd::Function<WeightedActiva
 
 }  // namespace
 
-std::int64_t fc1_width(Activation activation, std::int64_t ffn_width) {
+std::vector<std::int64_t> fc1_sections(Activation activation, std::int64_t ffn_width) {
   switch (activation) {
-    case Activation::kSwiglu: return 2 * ffn_width;
-    case Activation::kSquaredRelu: return ffn_width;
+    case Activation::kSwiglu: return {ffn_width, ffn_width};
+    case Activation::kSquaredRelu: return {ffn_width};
   }
-  return 0;
+  return {};
+}
+
+std::int64_t fc1_width(Activation activation, std::int64_t ffn_width) {
+  return static_cast<std::int64_t>(fc1_sections(activation, ffn_width).size()) * ffn_width;
 }
 
 at::Tensor activate(const at::Tensor& h_RD, Activation activation) { return ActivateFunction::apply(h_RD, activation); }

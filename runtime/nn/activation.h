@@ -4,6 +4,7 @@
 #include <ATen/core/Tensor.h>
 
 #include <cstdint>
+#include <vector>
 
 namespace rematch::nn {
 
@@ -14,6 +15,8 @@ enum class Activation {
 
 // Columns of h that `ffn_width` columns of activation need: FC1's output width.
 std::int64_t fc1_width(Activation activation, std::int64_t ffn_width);
+// Its runs: a tensor-parallel rank has its share of each.
+std::vector<std::int64_t> fc1_sections(Activation activation, std::int64_t ffn_width);
 
 // h [R, fc1_width] -> [R, F]
 at::Tensor activate(const at::Tensor& h_RD, Activation activation);

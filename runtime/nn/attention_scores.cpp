@@ -14,19 +14,21 @@ bool has_fp32_rows(const at::Tensor& scores) { return scores.is_cpu() && scores.
 // body(rows) for ranges of rows that together are all.
 template <typename Body>
 void for_causal_rows(const at::Tensor& scores, QueryBlock block, double scale, const Body& body) {
-  for_row_ranges(scores.numel() / block.num_keys(), [&](std::size_t first, std::size_t last) {
+  for_row_ranges(scores.numel() / block.num_keys, [&](std::size_t first, std::size_t last) {
     body(CausalRows{.first = first,
                     .last = last,
                     .num_queries = static_cast<std::size_t>(block.count),
-                    .num_keys = static_cast<std::size_t>(block.num_keys()),
-                    .first_query = static_cast<std::size_t>(block.first),
+                    .num_keys = static_cast<std::size_t>(block.num_keys),
+                    .first_query = static_cast<std::size_t>(block.offset),
                     .scale = static_cast<float>(scale)});
   });
 }
 
 void scale_and_hide(at::Tensor& scores, QueryBlock block, double scale) {
+  scores.mul_(scale);
+  if (!block.is_diagonal()) return;
   const auto hidden = at::ones({block.count, block.count}, scores.options()).triu(1).to(at::kBool);
-  scores.mul_(scale).narrow(3, block.first, block.count).masked_fill_(hidden, -std::numeric_limits<float>::infinity());
+  scores.narrow(3, block.offset, block.count).masked_fill_(hidden, -std::numeric_limits<float>::infinity());
 }
 
 }  // namespace

@@ -13,7 +13,8 @@ at::Tensor core_attention(const at::Tensor& q_BNSE, const at::Tensor& k_BGSE, co
   std::optional<random::StreamScope> stream;
   if (settings.attention_dropout > 0 && settings.streams) stream.emplace(*settings.streams, random::kModelParallelStream);
   switch (settings.backend) {
-    case AttentionBackend::kFused: return fused_causal_attention(q_BNSE, k_BGSE, v_BGSV, settings.scale, settings.attention_dropout);
+    case AttentionBackend::kFused:
+      return fused_causal_attention(q_BNSE, k_BGSE, v_BGSV, settings.scale, settings.attention_dropout, settings.context);
     case AttentionBackend::kUnfused: return unfused_causal_attention(q_BNSE, k_BGSE, v_BGSV, settings.scale, settings.attention_dropout);
   }
   return at::Tensor();

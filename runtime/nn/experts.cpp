@@ -18,13 +18,17 @@ std::vector<at::Tensor> tensors_of(const std::vector<Parameter*>& parameters) {
 
 RoutedExperts::RoutedExperts(const std::string& name, const ExpertsShape& shape, const ModuleContext& context)
     : activation_(shape.activation) {
-  const auto weight = [&](std::int64_t expert, const char* unit, std::int64_t outputs, std::int64_t inputs) {
-    return context.store.declare(
-        {.name = name + "." + std::to_string(expert) + "." + unit + ".weight", .shape = {outputs, inputs}, .kind = ParameterKind::kExpert});
+  const auto& group = context.mesh.expert_tensor();
+  const auto weight = [&](std::int64_t expert, const char* unit, std::vector<std::int64_t> whole, std::int64_t dim,
+                          std::vector<std::int64_t> sections) {
+    return context.store.declare(split_parameter(
+        {.name = name + "." + std::to_string(expert) + "." + unit + ".weight", .shape = std::move(whole), .kind = ParameterKind::kExpert},
+        {.dim = dim, .sections = std::move(sections), .rank = group.rank(), .count = group.size()}));
   };
+  const auto ffn = shape.ffn_hidden_size, hidden = shape.hidden_size;
   for (auto expert = shape.first_expert; expert < shape.first_expert + shape.num_local_experts; ++expert) {
-    fc1_.push_back(weight(expert, "linear_fc1", fc1_width(shape.activation, shape.ffn_hidden_size), shape.hidden_size));
-    fc2_.push_back(weight(expert, "linear_fc2", shape.hidden_size, shape.ffn_hidden_size));
+    fc1_.push_back(weight(expert, "linear_fc1", {fc1_width(shape.activation, ffn), hidden}, 0, fc1_sections(shape.activation, ffn)));
+    fc2_.push_back(weight(expert, "linear_fc2", {hidden, ffn}, 1, {}));
   }
   if (shape.grouped_gemm) activation_region_.emplace(context.policy.region("moe_act"));
 }

@@ -1,5 +1,7 @@
 // The gated delta net of Qwen3-Next: input norm fused into the input projection, causal convolution, gated delta rule, gated norm, output
-// projection. Region: `gdn_norm_out` (the gated norm's output).
+// projection. Region: `gdn_norm_out` (the gated norm's output). Tensor parallelism: each rank has its share of the key and value heads.
+// Under context parallelism everything between the two projections runs on whole sequences and on a share of those (context_heads.h);
+// the way back to this rank's tokens is part of the region, so the kept output has all heads of its tokens.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -7,9 +9,11 @@
 #include <cstdint>
 #include <string>
 
+#include "runtime/nn/context_heads.h"
 #include "runtime/nn/module_context.h"
 #include "runtime/nn/rms_norm.h"
 #include "runtime/nn/sequence.h"
+#include "runtime/nn/tensor_parallel.h"
 
 namespace rematch::nn {
 
@@ -32,18 +36,22 @@ struct GatedDeltaNetShape {
 
 class GatedDeltaNet {
  public:
+  // `shape` is the whole layer's. Throws base::BadTrial where the heads do not divide.
   GatedDeltaNet(const std::string& name, const GatedDeltaNetShape& shape, const ModuleContext& context);
-  // x_TH: the residual stream, not normed -> [T, H], the residual not added
+  // x_TH: this rank's rows of the residual stream, not normed -> the same rows [T, H], the residual not added. `sequence`: all rows.
   at::Tensor forward(const at::Tensor& x_TH, SequenceShape sequence) const;
 
  private:
   struct Mixed {
     at::Tensor o_TD;
-    at::Tensor z_TD;  // the gate, a view of the input projection's output
+    at::Tensor z_TD;  // the gate, a view of what the input projection put out
   };
   Mixed mix(const at::Tensor& x_TH, SequenceShape sequence) const;
 
-  GatedDeltaNetShape shape_;
+  TensorParallel tensor_parallel_;
+  GatedDeltaNetShape shape_;  // of this tensor-parallel rank's heads
+  ContextHeads context_heads_;
+  GatedDeltaNetShape share_;  // with the heads that this rank has of whole sequences
   Parameter* input_norm_;
   Parameter* in_proj_;
   Parameter* conv_;

@@ -23,6 +23,12 @@ const GqaShape& checked(const GqaShape& shape) {
   return shape;
 }
 
+GqaShape own_heads(GqaShape shape, const TensorParallel& tensor_parallel) {
+  shape.num_query_groups = tensor_parallel.share(shape.num_query_groups, "model.num_query_groups");
+  shape.num_attention_heads /= tensor_parallel.size();
+  return shape;
+}
+
 }  // namespace
 
 std::int64_t GqaShape::rotary_channels() const {
@@ -34,19 +40,26 @@ std::int64_t GqaShape::rotary_channels() const {
 }
 
 GroupedQueryAttention::GroupedQueryAttention(const std::string& name, const GqaShape& shape, const ModuleContext& context)
-    : shape_(checked(shape)),
+    : tensor_parallel_(context.mesh),
+      shape_(own_heads(checked(shape), tensor_parallel_)),
       core_attention_{.backend = shape.attention_backend,
                       .scale = 1.0 / std::sqrt(static_cast<double>(shape.kv_channels)),
                       .attention_dropout = shape.attention_dropout,
-                      .streams = &context.policy.random()},
-      norm_(declare_norm_weight(context.store, name + ".linear_qkv.layer_norm_weight", shape.hidden_size, shape.gamma)),
-      qkv_(context.store.declare({.name = name + ".linear_qkv.weight", .shape = {mixed_width(shape), shape.hidden_size}})),
-      projection_(context.store.declare(
-          {.name = name + ".linear_proj.weight", .shape = {shape.hidden_size, shape.num_attention_heads * shape.kv_channels}})),
+                      .streams = attention_streams(context, tensor_parallel_),
+                      .context = context_group(context.mesh)},
+      norm_(declare_norm_weight(context.store,
+                                {name + ".linear_qkv.layer_norm_weight", shape.hidden_size, shape.gamma, tensor_parallel_.grad_of_rows()})),
+      qkv_(context.store.declare(
+          tensor_parallel_.cut_outputs({.name = name + ".linear_qkv.weight", .shape = {mixed_width(shape), shape.hidden_size}}))),
+      projection_(context.store.declare(tensor_parallel_.cut_inputs(
+          {.name = name + ".linear_proj.weight", .shape = {shape.hidden_size, shape.num_attention_heads * shape.kv_channels}}))),
       core_attn_region_(context.policy.region("core_attn")) {
   if (!shape.qk_layernorm) return;
-  q_norm_ = declare_norm_weight(context.store, name + ".q_layernorm.weight", shape.kv_channels, shape.gamma);
-  k_norm_ = declare_norm_weight(context.store, name + ".k_layernorm.weight", shape.kv_channels, shape.gamma);
+  const auto head_norm = [&](const char* unit) {
+    return declare_norm_weight(context.store, {name + unit, shape.kv_channels, shape.gamma, tensor_parallel_.grad_of_heads()});
+  };
+  q_norm_ = head_norm(".q_layernorm.weight");
+  k_norm_ = head_norm(".k_layernorm.weight");
 }
 
 // What only leads to q, k, v and the gate goes when this returns.
@@ -54,7 +67,7 @@ GroupedQueryAttention::Projected GroupedQueryAttention::project(const at::Tensor
   const auto normed = [this](const at::Tensor& x, const Parameter* weight) {
     return weight ? rms_norm(x, weight->tensor, shape_.layernorm_epsilon, shape_.gamma) : x;
   };
-  const auto heads = split_heads(linear_layer(normed(x_TH, norm_), qkv_->tensor), shape_, sequence);
+  const auto heads = split_heads(column_parallel_linear(normed(x_TH, norm_), qkv_->tensor, tensor_parallel_), shape_, sequence);
   return {.q_BNSE = place_heads(normed(heads.q_RE, q_norm_), shape_, sequence),
           .k_BGSE = place_heads(normed(heads.k_RE, k_norm_), shape_, sequence),
           .v_BGSE = heads.v_BGSE,
@@ -72,7 +85,7 @@ at::Tensor GroupedQueryAttention::forward(const at::Tensor& x_TH, SequenceShape 
     o_TD = core_attn_region_.run(attention, {projected.q_BNSE, projected.k_BGSE, projected.v_BGSE}).tensors[0];
     if (shape_.attention_output_gate) o_TD = gate_output(o_TD, projected.gate_TD);
   }
-  return linear_layer(o_TD, projection_->tensor);
+  return row_parallel_linear(o_TD, projection_->tensor, tensor_parallel_);
 }
 
 }  // namespace rematch::nn

@@ -6,6 +6,8 @@
 //   with qk norm: q and k before it 2TNE + 2TGE, reciprocal deviations per head 4TN + 4TG
 //   with output gate: the gate 2TNE and the gated product 2TNE
 // The mixed projection output is let go. `unfused`: unfused_attention.h says what stands for q, k, v and log-sum-exp.
+// Tensor parallelism: each rank has N / size heads and G / size groups; with sequence parallelism norm input and output are of its own
+// rows.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -17,6 +19,7 @@
 #include "runtime/nn/module_context.h"
 #include "runtime/nn/rms_norm.h"
 #include "runtime/nn/sequence.h"
+#include "runtime/nn/tensor_parallel.h"
 
 namespace rematch::nn {
 
@@ -43,9 +46,9 @@ struct GqaShape {
 
 class GroupedQueryAttention {
  public:
-  // Throws base::BadTrial for a shape that cannot be.
+  // `shape` is the whole layer's. Throws base::BadTrial for one that cannot be.
   GroupedQueryAttention(const std::string& name, const GqaShape& shape, const ModuleContext& context);
-  // x_TH: the residual stream, not normed -> [T, H], without the residual
+  // x_TH: this rank's rows of the residual stream, not normed -> the same rows [T, H], without the residual. `sequence`: all rows.
   at::Tensor forward(const at::Tensor& x_TH, SequenceShape sequence) const;
 
  private:
@@ -55,7 +58,8 @@ class GroupedQueryAttention {
   };
   Projected project(const at::Tensor& x_TH, SequenceShape sequence) const;
 
-  GqaShape shape_;
+  TensorParallel tensor_parallel_;
+  GqaShape shape_;  // of this rank's heads
   CoreAttention core_attention_;
   Parameter* norm_;
   Parameter* qkv_;

@@ -85,10 +85,11 @@ class SplitHeadsFunction : public torch::autograd::Function<SplitHeadsFunction> 
 struct RotaryPart {
   std::int64_t channels;
   double base;
+  ContextPlace place;
 
   // destination = source with its first channels turned; both [S, B, n, E].
   void copy_turned(const at::Tensor& destination, const at::Tensor& source, Turn turn) const {
-    if (channels > 0) destination.narrow(3, 0, channels).copy_(rotate(source.narrow(3, 0, channels), base, turn));
+    if (channels > 0) destination.narrow(3, 0, channels).copy_(rotate(source.narrow(3, 0, channels), base, turn, place));
     const auto rest = source.size(3) - channels;
     if (rest > 0) destination.narrow(3, channels, rest).copy_(source.narrow(3, channels, rest));
   }
@@ -105,12 +106,16 @@ class PlaceHeadsFunction : public torch::autograd::Function<PlaceHeadsFunction> 
     });
     ctx->saved_data["channels"] = rotary.channels;
     ctx->saved_data["base"] = rotary.base;
+    ctx->saved_data["context_rank"] = rotary.place.rank;
+    ctx->saved_data["context_size"] = rotary.place.size;
     return y_BNSE;
   }
 
   static torch::autograd::variable_list backward(torch::autograd::AutogradContext* ctx, torch::autograd::variable_list grads) {
     const auto dy_SBNE = tokens_first(grads[0]);
-    const RotaryPart rotary{ctx->saved_data["channels"].toInt(), ctx->saved_data["base"].toDouble()};
+    const ContextPlace place{static_cast<int>(ctx->saved_data["context_rank"].toInt()),
+                             static_cast<int>(ctx->saved_data["context_size"].toInt())};
+    const RotaryPart rotary{ctx->saved_data["channels"].toInt(), ctx->saved_data["base"].toDouble(), place};
     auto dx_RE = at::empty({dy_SBNE.size(0) * dy_SBNE.size(1) * dy_SBNE.size(2), dy_SBNE.size(3)}, dy_SBNE.options());
     kernel(dx_RE, [&] { rotary.copy_turned(dx_RE.view(dy_SBNE.sizes()), dy_SBNE, Turn::kBack); });
     return {dx_RE, at::Tensor(), at::Tensor()};
@@ -129,7 +134,7 @@ GqaHeads split_heads(const at::Tensor& mixed_TD, const GqaShape& shape, Sequence
 }
 
 at::Tensor place_heads(const at::Tensor& x_RE, const GqaShape& shape, SequenceShape sequence) {
-  return PlaceHeadsFunction::apply(x_RE, sequence, RotaryPart{shape.rotary_channels(), shape.rotary_base});
+  return PlaceHeadsFunction::apply(x_RE, sequence, RotaryPart{shape.rotary_channels(), shape.rotary_base, sequence.place});
 }
 
 }  // namespace rematch::nn

@@ -19,4 +19,13 @@ struct LossRows {
 
 void cross_entropy_rows(const LossRows& tensors, std::size_t first, std::size_t last);
 
+// The first half of it, for a rank that has some of the classes only: of each row the exponentials in `dlogits`, and what the others need
+// to know. `labels` count from the first class here, and may lie outside; `losses` is not used.
+struct RowStats {
+  float highest;  // logit
+  float sum;      // of exp(logit - highest)
+  float label;    // its logit, 0 where it is not here
+};
+void local_loss_rows(const LossRows& tensors, RowStats* stats, std::size_t first, std::size_t last);
+
 }  // namespace rematch::nn

@@ -1,5 +1,5 @@
 // The Mamba2 mixer: input norm fused into the input projection, causal convolution, selective scan, gate, group norm, output projection.
-// No recompute label names a part of it.
+// No recompute label names a part of it. Tensor parallelism: each rank has its share of the groups, with their heads.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -9,6 +9,7 @@
 
 #include "runtime/nn/module_context.h"
 #include "runtime/nn/sequence.h"
+#include "runtime/nn/tensor_parallel.h"
 
 namespace rematch::nn {
 
@@ -31,12 +32,14 @@ struct Mamba2Shape {
 
 class Mamba2Mixer {
  public:
+  // `shape` is the whole layer's. Throws base::BadTrial where heads or groups do not divide.
   Mamba2Mixer(const std::string& name, const Mamba2Shape& shape, const ModuleContext& context);
-  // x_TH: the residual stream, not normed -> [T, H], the residual not added
+  // x_TH: this rank's rows of the residual stream, not normed -> the same rows [T, H], the residual not added. `sequence`: all rows.
   at::Tensor forward(const at::Tensor& x_TH, SequenceShape sequence) const;
 
  private:
-  Mamba2Shape shape_;
+  TensorParallel tensor_parallel_;
+  Mamba2Shape shape_;  // of this rank's groups
   Parameter* input_norm_;
   Parameter* in_proj_;
   Parameter* conv_weight_;

@@ -1,5 +1,7 @@
 // Multi-latent attention: down projection to a latent, up projection to q, k and v with unfused rotary embedding, attention, output
 // projection. Regions: `mla_up_proj` (everything from the latents to q, k, v) and `core_attn` (the attention itself).
+// Tensor parallelism: each rank has its share of the heads and makes the latents of its own rows; the up projections gather them. With
+// sequence parallelism the rotary key of all rows is gathered before `mla_up_proj`, which keeps it when active, as Megatron Core's does.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -11,6 +13,7 @@
 #include "runtime/nn/core_attention.h"
 #include "runtime/nn/module_context.h"
 #include "runtime/nn/sequence.h"
+#include "runtime/nn/tensor_parallel.h"
 
 namespace rematch::nn {
 
@@ -32,14 +35,18 @@ struct MlaShape {
 
 class MultiLatentAttention {
  public:
+  // `shape` is the whole layer's. Throws base::BadTrial where the heads do not divide.
   MultiLatentAttention(const std::string& name, const MlaShape& shape, const ModuleContext& context);
-  // x_TH: the input norm's output -> [T, H]
+  // x_TH: this rank's rows of the input norm's output -> the same rows [T, H]. `sequence`: all rows.
   at::Tensor forward(const at::Tensor& x_TH, SequenceShape sequence) const;
 
  private:
   recompute::Tensors up_project(const recompute::Tensors& latents, SequenceShape sequence) const;
 
-  MlaShape shape_;
+  recompute::Tensors latents(const at::Tensor& x_TH) const;
+
+  TensorParallel tensor_parallel_;
+  MlaShape shape_;  // of this rank's heads
   CoreAttention core_attention_;
   Parameter* q_down_ = nullptr;  // only with q_lora_rank
   Parameter* q_norm_ = nullptr;

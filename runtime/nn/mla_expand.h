@@ -14,7 +14,7 @@ struct Qkv {
   at::Tensor v_BNSV;
 };
 
-// q_TD [T, N * (nope + rope)], kv_TD [T, N * (nope + V)], latent_TD [T, kv_lora_rank + rope] of which the last columns are the rotary key.
+// q_TD [T, N * (nope + rope)], kv_TD [T, N * (nope + V)], latent_TD [T, any width] of which the last `rope` columns are the rotary key.
 Qkv mla_expand(const at::Tensor& q_TD, const at::Tensor& kv_TD, const at::Tensor& latent_TD, const MlaShape& shape, SequenceShape sequence);
 
 }  // namespace rematch::nn

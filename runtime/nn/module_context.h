@@ -3,6 +3,7 @@
 
 #include "runtime/mesh/mesh.h"
 #include "runtime/nn/parameter.h"
+#include "runtime/nn/tensor_parallel.h"
 #include "runtime/recompute/policy.h"
 
 namespace rematch::nn {
@@ -13,5 +14,10 @@ struct ModuleContext {
   ParameterStore& store;
   recompute::Policy& policy;
 };
+
+// What CoreAttention.streams is: null where the stack of layers draws from the model-parallel stream as a whole (sequence parallelism).
+inline random::RandomStreams* attention_streams(const ModuleContext& context, const TensorParallel& tensor_parallel) {
+  return tensor_parallel.shards_rows() ? nullptr : &context.policy.random();
+}
 
 }  // namespace rematch::nn

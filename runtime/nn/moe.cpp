@@ -18,6 +18,10 @@ ExpertsShape local_experts(const MoeShape& shape, const mesh::Mesh& mesh) {
   if (shape.router.num_experts % group.size() != 0)
     throw base::BadTrial("model.num_moe_experts: wanted a multiple of expert_model_parallel_size (" + std::to_string(group.size()) +
                          "), found " + std::to_string(shape.router.num_experts));
+  const auto& tensor_group = mesh.expert_tensor();
+  if (shape.ffn_hidden_size % tensor_group.size() != 0)
+    throw base::BadTrial("model.moe_ffn_hidden_size: wanted a multiple of expert_tensor_parallel_size (" +
+                         std::to_string(tensor_group.size()) + "), found " + std::to_string(shape.ffn_hidden_size));
   const auto num_local_experts = shape.router.num_experts / group.size();
   return {.hidden_size = shape.hidden_size,
           .ffn_hidden_size = shape.ffn_hidden_size,
@@ -27,24 +31,39 @@ ExpertsShape local_experts(const MoeShape& shape, const mesh::Mesh& mesh) {
           .grouped_gemm = shape.grouped_gemm};
 }
 
+// Megatron's rule M5: the routed rows of a rank must be its own.
+const MoeShape& checked(const MoeShape& shape, const mesh::Mesh& mesh) {
+  if (mesh.tensor().size() > 1 && !mesh.dims().spec().sequence_parallel)
+    throw base::BadTrial("parallel.sequence_parallel: a mixture of experts wants true with tensor_model_parallel_size > 1 (" +
+                         std::to_string(mesh.tensor().size()) + "), found false");
+  return shape;
+}
+
 }  // namespace
 
 MoeLayer::MoeLayer(const std::string& name, const MoeShape& shape, const ModuleContext& context, double loss_scale)
-    : shape_(shape),
+    : shape_(checked(shape, context.mesh)),
       mesh_(context.mesh),
       loss_scale_(loss_scale),
       tracker_({.num_experts = shape.router.num_experts,
+                .topk = shape.router.topk,
                 .load_balancing = shape.router.load_balancing,
                 .bias_update_rate = shape.bias_update_rate},
-               context.mesh.group(protocol::Axis::kTensorDataContext), context.mesh.device()),
-      router_weight_(context.store.declare({.name = name + ".router.weight", .shape = {shape.router.num_experts, shape.hidden_size}})),
+               context.mesh),
+      router_weight_(context.store.declare({.name = name + ".router.weight",
+                                            .shape = {shape.router.num_experts, shape.hidden_size},
+                                            .tensor_grad = TensorParallel(context.mesh).grad_of_rows()})),
       experts_(name + ".experts", local_experts(shape, context.mesh), context),
       moe_region_(context.policy.region("moe")) {
   if (shape.shared_ffn_hidden_size == 0) return;
-  shared_experts_.emplace(name + ".shared_experts", MlpShape{shape.hidden_size, shape.shared_ffn_hidden_size, shape.activation}, context);
+  const auto fc1_input = shape.shared_expert_overlap ? Fc1Input::kAllRows : Fc1Input::kOwnRows;
+  shared_experts_.emplace(name + ".shared_experts", MlpShape{shape.hidden_size, shape.shared_ffn_hidden_size, shape.activation, fc1_input},
+                          context);
   if (shape.shared_expert_gate)
-    shared_gate_ = context.store.declare({.name = name + ".shared_experts.gate_weight", .shape = {1, shape.hidden_size}});
-  shared_region_.emplace(context.policy.region("shared_experts"));
+    shared_gate_ = context.store.declare({.name = name + ".shared_experts.gate_weight",
+                                          .shape = {1, shape.hidden_size},
+                                          .tensor_grad = TensorParallel(context.mesh).grad_of_rows()});
+  if (!shape.shared_expert_overlap) shared_region_.emplace(context.policy.region("shared_experts"));
 }
 
 at::Tensor MoeLayer::forward(const at::Tensor& x_TH, SequenceShape sequence) {
@@ -69,17 +88,20 @@ at::Tensor MoeLayer::shared_experts(const at::Tensor& x_TH) const {
     const auto both_TH = in[0].alias();
     return recompute::Tensors{gate_output(shared_experts_->forward(both_TH), linear_layer(both_TH, shared_gate_->tensor))};
   };
-  return shared_region_->run(shared, {x_TH}).tensors[0];
+  return shared_region_ ? shared_region_->run(shared, {x_TH}).tensors[0] : shared({x_TH})[0];
 }
 
 at::Tensor MoeLayer::routed_experts(const at::Tensor& x_TH, SequenceShape sequence) {
   const auto routing = [&] {
     const base::ModuleScope scope("router");
     const auto input_TH = shape_.input_jitter_epsilon > 0 ? jittered(x_TH, shape_.input_jitter_epsilon) : x_TH;
-    return route(input_TH, router_weight_->tensor, shape_.router, {sequence, tracker_, loss_scale_});
+    const auto rows = TensorParallel(mesh_).rows_of(sequence);
+    const auto first_token = mesh_.group(protocol::Axis::kTensorContext).rank() * rows.num_tokens();
+    return route(input_TH, router_weight_->tensor, shape_.router, {rows, tracker_, loss_scale_, first_token});
   }();
   const base::ModuleScope scope("experts");
-  const auto exchange = std::make_shared<const TokenExchange>(routing.experts_TK, shape_.router.num_experts, mesh_.expert());
+  const auto exchange = std::make_shared<const TokenExchange>(routing.experts_TK, shape_.router.num_experts,
+                                                              ExpertGroups{mesh_.expert(), mesh_.expert_tensor()});
   tokens_received_ = exchange->num_received();
   at::Tensor y_RH;
   {

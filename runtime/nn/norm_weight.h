@@ -9,8 +9,18 @@
 
 namespace rematch::nn {
 
-inline Parameter* declare_norm_weight(ParameterStore& store, const std::string& name, std::int64_t width, Gamma gamma = Gamma::kPlain) {
-  return store.declare({.name = name, .shape = {width}, .init = gamma == Gamma::kZeroCentered ? Init::kZeros : Init::kOnes});
+struct NormWeight {
+  std::string name;
+  std::int64_t width = 0;
+  Gamma gamma = Gamma::kPlain;
+  TensorGrad tensor_grad = TensorGrad::kWhole;
+};
+
+inline Parameter* declare_norm_weight(ParameterStore& store, const NormWeight& norm) {
+  return store.declare({.name = norm.name,
+                        .shape = {norm.width},
+                        .init = norm.gamma == Gamma::kZeroCentered ? Init::kZeros : Init::kOnes,
+                        .tensor_grad = norm.tensor_grad});
 }
 
 }  // namespace rematch::nn

@@ -4,7 +4,9 @@
 #include <ATen/CPUGeneratorImpl.h>
 
 #include <cmath>
+#include <utility>
 
+#include "runtime/base/errors.h"
 #include "runtime/base/hash.h"
 #include "runtime/nn/kernel.h"
 
@@ -32,7 +34,36 @@ at::Tensor drawn(Init init, const at::Tensor& values, double std_deviation, at::
   return values;
 }
 
+std::vector<std::int64_t> whole_shape(const ParameterDeclaration& declaration) {
+  auto shape = declaration.shape;
+  if (declaration.split) shape[static_cast<std::size_t>(declaration.split->dim)] *= declaration.split->count;
+  return shape;
+}
+
 }  // namespace
+
+at::Tensor part_of(const at::Tensor& whole, const Split& split) {
+  const auto sections = split.sections.empty() ? std::vector{whole.size(split.dim)} : split.sections;
+  std::vector<at::Tensor> parts;
+  std::int64_t first = 0;
+  for (const auto section : sections) {
+    const auto width = section / split.count;
+    parts.push_back(whole.narrow(split.dim, first + split.rank * width, width));
+    first += section;
+  }
+  return at::cat(parts, split.dim);
+}
+
+ParameterDeclaration split_parameter(ParameterDeclaration whole, Split split) {
+  auto& length = whole.shape[static_cast<std::size_t>(split.dim)];
+  for (const auto section : split.sections.empty() ? std::vector{length} : split.sections)
+    if (section % split.count != 0)
+      throw base::BadTrial(whole.name + ": wanted a multiple of the ranks that share it (" + std::to_string(split.count) +
+                           ") along dimension " + std::to_string(split.dim) + ", found " + std::to_string(section));
+  length /= split.count;
+  whole.split = std::move(split);
+  return whole;
+}
 
 std::int64_t Parameter::num_elements() const {
   std::int64_t count = 1;
@@ -47,9 +78,10 @@ Parameter* ParameterStore::declare(ParameterDeclaration declaration) {
 
 void initialise(const Parameter& parameter, std::int64_t seed, double std_deviation) {
   kernel(parameter.tensor, [&] {
-    const auto& [name, shape, init, kind, dtype] = parameter.declaration;
-    const auto generator = at::detail::createCPUGenerator(seed_of(name, seed));
-    parameter.tensor.copy_(drawn(init, at::empty(shape, at::kFloat), std_deviation, generator));
+    const auto& declaration = parameter.declaration;
+    const auto generator = at::detail::createCPUGenerator(seed_of(declaration.name, seed));
+    const auto whole = drawn(declaration.init, at::empty(whole_shape(declaration), at::kFloat), std_deviation, generator);
+    parameter.tensor.copy_(declaration.split ? part_of(whole, *declaration.split) : whole);
   });
 }
 

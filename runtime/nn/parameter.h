@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,13 +21,33 @@ enum class Init {
 };
 enum class ParameterKind { kDense, kExpert };  // an expert's gradients are reduced over the expert-data-parallel group
 
+// What a rank's gradient is of a parameter that every tensor-parallel rank has whole: all of it, or one of the addends, since the rank saw
+// only some of the rows or of the heads.
+enum class TensorGrad { kWhole, kPart };
+
+// The part of a whole parameter that a rank holds: part `rank` of `count` of each section of dimension `dim`.
+struct Split {
+  std::int64_t dim = 0;
+  std::vector<std::int64_t> sections;  // their whole sizes, multiples of `count`; none: all of the dimension is one
+  int rank = 0;
+  int count = 1;
+};
+
 struct ParameterDeclaration {
-  std::string name;  // unique in the whole job: experts carry their global index
-  std::vector<std::int64_t> shape;
+  std::string name;                 // unique in the whole job: experts carry their global index
+  std::vector<std::int64_t> shape;  // of this rank's part
   Init init = Init::kNormal;
   ParameterKind kind = ParameterKind::kDense;
   at::ScalarType dtype = at::kBFloat16;  // fp32 for the few that Megatron keeps so
+  std::optional<Split> split;            // unset: every rank holds the whole
+  TensorGrad tensor_grad = TensorGrad::kWhole;
 };
+
+// What the rank has of a tensor in the shape of the whole parameter.
+at::Tensor part_of(const at::Tensor& whole, const Split& split);
+
+// This rank's part of `whole`, which is not split yet. Throws base::BadTrial where a section does not divide.
+ParameterDeclaration split_parameter(ParameterDeclaration whole, Split split);
 
 struct Parameter {
   ParameterDeclaration declaration;
@@ -45,7 +66,7 @@ class ParameterStore {
   std::deque<Parameter> parameters_;
 };
 
-// Fills a parameter from the seed and its name alone: the same values under every layout.
+// Fills a parameter from the seed and its name alone: the same values under every layout. A part is cut from the whole.
 void initialise(const Parameter& parameter, std::int64_t seed, double std_deviation);
 
 }  // namespace rematch::nn

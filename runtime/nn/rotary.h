@@ -4,11 +4,14 @@
 
 #include <ATen/core/Tensor.h>
 
+#include "runtime/nn/context_chunks.h"
+
 namespace rematch::nn {
 
 enum class Turn { kForward, kBack };
 
-// Rotates pairs (x[i], x[i + R / 2]) of the last dim by position * base^(-2i / R); dim 0 is the position. `kBack` is its transpose.
-at::Tensor rotate(const at::Tensor& x_SBNR, double base, Turn turn);
+// Rotates pairs (x[i], x[i + R / 2]) of the last dim by position * base^(-2i / R); dim 0 has the tokens of the rank at `place`, which turn
+// by their positions in the whole sequence. `kBack` is its transpose.
+at::Tensor rotate(const at::Tensor& x_SBNR, double base, Turn turn, ContextPlace place);
 
 }  // namespace rematch::nn

@@ -6,6 +6,7 @@
 #include <limits>
 #include <tuple>
 
+#include "runtime/base/scope.h"
 #include "runtime/nn/kernel.h"
 #include "runtime/nn/save.h"
 
@@ -16,14 +17,15 @@ namespace {
 constexpr double kSumFloor = 1e-20;  // as Megatron adds before dividing
 
 struct CallHolder final : torch::CustomClassHolder {
-  CallHolder(const RouterShape& shape_in, const RouterCall& call_in, bool records_in)
-      : shape(shape_in), call(call_in), records(records_in) {}
+  CallHolder(const RouterShape& shape_in, const RouterCall& call_in)
+      : shape(shape_in), call(call_in), is_first(call_in.tracker.begin(call_in.sequence.micro_batch)) {}
   RouterShape shape;
   RouterCall call;
-  bool records;  // a graph is recorded: counts and losses are taken now
+  bool is_first;  // of its micro-batch: counts and the loss are taken now
 
-  bool balances() const { return records && shape.load_balancing != LoadBalancing::kNone && shape.aux_loss_coeff != 0; }
+  bool balances() const { return shape.load_balancing != LoadBalancing::kNone && shape.aux_loss_coeff != 0; }
   bool is_sigmoid() const { return shape.score_function == ScoreFunction::kSigmoid; }
+  std::int64_t num_groups() const { return shape.load_balancing == LoadBalancing::kSeqAuxLoss ? call.sequence.batch : 1; }
 };
 
 at::Tensor row_sums(const at::Tensor& x_TE) { return x_TE.sum(1, /*keepdim=*/true); }
@@ -31,8 +33,12 @@ at::Tensor row_sums(const at::Tensor& x_TE) { return x_TE.sum(1, /*keepdim=*/tru
 // The experts of each token by these scores, of which only the order counts.
 at::Tensor choose(const at::Tensor& scores_TE, const CallHolder& holder) {
   const auto num_tokens = scores_TE.size(0), topk = holder.shape.topk;
-  if (holder.shape.force_load_balancing)
-    return at::arange(num_tokens * topk, scores_TE.options().dtype(at::kLong)).remainder(holder.shape.num_experts).view({num_tokens, topk});
+  if (holder.shape.force_load_balancing) {
+    const auto first = holder.call.first_token * topk;
+    return at::arange(first, first + num_tokens * topk, scores_TE.options().dtype(at::kLong))
+        .remainder(holder.shape.num_experts)
+        .view({num_tokens, topk});
+  }
   const auto& bias_E = holder.call.tracker.expert_bias();
   return std::get<1>((bias_E.defined() ? scores_TE + bias_E : scores_TE).topk(topk, 1));
 }
@@ -76,19 +82,6 @@ at::Tensor grouped_sums(const at::Tensor& x_TE, const CallHolder& holder) {
   return x_TE.view({holder.call.sequence.length, holder.call.sequence.batch, -1}).sum(0);
 }
 
-// d loss / d n_te = weight_GE of the token's group: coeff E / (K T G) tokens_e.
-at::Tensor loss_weights(const at::Tensor& map_TE, at::ScalarType type, const CallHolder& holder) {
-  const auto& shape = holder.shape;
-  const auto tokens_GE = grouped_sums(map_TE.to(type), holder);
-  const double factor = shape.aux_loss_coeff * static_cast<double>(shape.num_experts) / static_cast<double>(shape.topk);
-  if (shape.load_balancing == LoadBalancing::kSeqAuxLoss) {
-    const auto length = static_cast<double>(holder.call.sequence.length), batch = static_cast<double>(holder.call.sequence.batch);
-    return tokens_GE * (factor / (length * length * batch));
-  }
-  const auto [counted_E, num_counted] = holder.call.tracker.count(tokens_GE.view({-1}), map_TE.size(0));
-  return counted_E.to(type).view({1, -1}) * (factor / (static_cast<double>(map_TE.size(0)) * num_counted));
-}
-
 // Each group's row for each of its tokens.
 at::Tensor spread(const at::Tensor& weights_GE, const CallHolder& holder) {
   return weights_GE.repeat({holder.call.sequence.num_tokens() / weights_GE.size(0), 1});
@@ -100,18 +93,28 @@ struct Balance {
   at::Tensor weights_GE;
 };
 
-// Tells the tracker the loss, less its coefficient. It counts the choice by the scores alone, without an expert bias or forced turns.
+// [2, G, E] for the tracker. The choice that counts is that by the scores alone, without an expert bias or forced turns.
+at::Tensor balance_sums(const at::Tensor& shares_TE, const CallHolder& holder) {
+  const base::RoleScope role(protocol::Role::kCommunication);
+  const auto sums_2GE = at::empty({2, holder.num_groups(), holder.shape.num_experts}, shares_TE.options());
+  kernel(sums_2GE, [&] {
+    const auto map_TE = at::zeros_like(shares_TE).scatter_(1, std::get<1>(shares_TE.topk(holder.shape.topk, 1)), 1.0);
+    sums_2GE.select(0, 0).copy_(grouped_sums(map_TE, holder));
+    sums_2GE.select(0, 1).copy_(grouped_sums(shares_TE, holder));
+  });
+  return sums_2GE;
+}
+
 Balance balance_loss(const at::Tensor& scores_TE, const CallHolder& holder) {
-  const auto num_groups = holder.shape.load_balancing == LoadBalancing::kSeqAuxLoss ? holder.call.sequence.batch : 1;
+  auto& tracker = holder.call.tracker;
   Balance balance{.shares_TE = at::empty_like(scores_TE),
-                  .weights_GE = at::empty({num_groups, holder.shape.num_experts}, scores_TE.options())};
-  kernel(balance.shares_TE, [&] {
-    balance.shares_TE.copy_(holder.is_sigmoid() ? scores_TE / (row_sums(scores_TE) + kSumFloor) : scores_TE);
-    const auto map_TE = at::zeros(scores_TE.sizes(), scores_TE.options().dtype(at::kBool))
-                            .scatter_(1, std::get<1>(balance.shares_TE.topk(holder.shape.topk, 1)), true);
-    balance.weights_GE.copy_(loss_weights(map_TE, scores_TE.scalar_type(), holder));
-    const auto loss = (grouped_sums(balance.shares_TE, holder) * balance.weights_GE).sum().item<double>();
-    holder.call.tracker.add_loss(loss / holder.shape.aux_loss_coeff);
+                  .weights_GE = at::empty({holder.num_groups(), holder.shape.num_experts}, scores_TE.options())};
+  kernel(balance.shares_TE,
+         [&] { balance.shares_TE.copy_(holder.is_sigmoid() ? scores_TE / (row_sums(scores_TE) + kSumFloor) : scores_TE); });
+  if (holder.is_first) tracker.count(holder.call.sequence, balance_sums(balance.shares_TE, holder));
+  kernel(balance.weights_GE, [&] {
+    const auto weights = at::tensor(tracker.loss_weights(holder.call.sequence.micro_batch), at::kDouble) * holder.shape.aux_loss_coeff;
+    balance.weights_GE.copy_(weights.view_as(balance.weights_GE));
   });
   return balance;
 }
@@ -133,7 +136,7 @@ class RouterFunction : public torch::autograd::Function<RouterFunction> {
       experts_TK.copy_(choose(holder->is_sigmoid() || shape.pre_softmax ? scores_TE : logits_TE, *holder));
       map_TE.zero_().scatter_(1, experts_TK, true);
       probs_TE.copy_(probabilities(logits_TE, scores_TE, map_TE, shape));
-      if (holder->records) holder->call.tracker.record(map_TE.sum(0).to(at::kFloat));
+      if (holder->is_first) holder->call.tracker.record(map_TE.sum(0).to(at::kFloat));
     });
     const auto balance = holder->balances() ? balance_loss(scores_TE, *holder) : Balance{};
     save(ctx, "router",
@@ -172,7 +175,7 @@ class RouterFunction : public torch::autograd::Function<RouterFunction> {
 }  // namespace
 
 Routing route(const at::Tensor& x_TH, const at::Tensor& weight_EH, const RouterShape& shape, const RouterCall& call) {
-  auto outputs = RouterFunction::apply(x_TH, weight_EH, c10::make_intrusive<CallHolder>(shape, call, at::GradMode::is_enabled()));
+  auto outputs = RouterFunction::apply(x_TH, weight_EH, c10::make_intrusive<CallHolder>(shape, call));
   return {outputs[0], outputs[1]};
 }
 

@@ -34,18 +34,19 @@ struct Routing {
 
 // What a forward meets beside its weights. The tracker outlives the graph.
 struct RouterCall {
-  SequenceShape sequence;
+  SequenceShape sequence;  // of the rows here
   RouterTracker& tracker;
-  double loss_scale = 1;  // of the load-balancing loss in the backward: 1 / micro-batches of a step
+  double loss_scale = 1;         // of the load-balancing loss in the backward: 1 / micro-batches of a step
+  std::int64_t first_token = 0;  // of the rows here among all of the micro-batch, for forced turns
 };
 
 // x_TH and weight_EH bf16.
 // sigmoid: scores of the chosen divided by their sum (K > 1), scaled. softmax: see pre_softmax; scaled.
 // Load-balancing loss: coeff E / (K T G) sum_e (sum_t n_te) tokens_e, n the softmax, or the sigmoid over its sum, of all experts; T tokens
-// here and G those that tokens_e counts (RouterTracker); for kSeqAuxLoss the same by sequence (T = G = S), mean over B. Its gradient joins
-// that of the probabilities; it is counted where a graph is recorded, so once a micro-batch, replayed or not. Saves x, the weight, scores
-// and probabilities fp32 [T, E], the routing map bool [T, E]; with a loss also n fp32 [T, E], held as Megatron holds it, and token counts
-// fp32.
+// of the micro-batch on all ranks that share it, and G those that tokens_e counts (RouterTracker); for kSeqAuxLoss the same by sequence
+// (T = G = S), mean over B. Its gradient joins that of the probabilities; it is counted in the first forward of a micro-batch, and a replay
+// takes what was counted then. Saves x, the weight, scores and probabilities fp32 [T, E], the routing map bool [T, E]; with a loss also n
+// fp32 [T, E], held as Megatron holds it, and token counts fp32.
 Routing route(const at::Tensor& x_TH, const at::Tensor& weight_EH, const RouterShape& shape, const RouterCall& call);
 
 }  // namespace rematch::nn

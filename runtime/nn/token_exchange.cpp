@@ -30,11 +30,32 @@ at::Tensor device_map(const std::vector<std::int32_t>& values, at::Device device
   return map;
 }
 
+at::Tensor empty_rows(const at::Tensor& like, std::int64_t num_rows) {
+  auto sizes = like.sizes().vec();
+  sizes[0] = num_rows;
+  return at::empty(sizes, like.options());
+}
+
 at::Tensor rows_of(const at::Tensor& source, const at::Tensor& map) {
-  auto sizes = source.sizes().vec();
-  sizes[0] = map.size(0);
-  auto result = at::empty(sizes, source.options());
+  auto result = empty_rows(source, map.size(0));
   kernel(result, [&] { at::index_select_out(result, source, 0, map); });
+  return result;
+}
+
+std::int64_t total_of(const std::vector<std::int64_t>& counts) { return std::accumulate(counts.begin(), counts.end(), std::int64_t{0}); }
+
+// Of each of `num_chunks` equal runs.
+std::vector<std::int64_t> chunk_sums(const std::vector<std::int64_t>& counts, int num_chunks) {
+  const auto length = static_cast<std::ptrdiff_t>(counts.size()) / num_chunks;
+  std::vector<std::int64_t> sums;
+  for (auto first = counts.begin(); first != counts.end(); first += length)
+    sums.push_back(std::accumulate(first, first + length, std::int64_t{0}));
+  return sums;
+}
+
+std::vector<std::int64_t> repeated(const std::vector<std::int64_t>& counts, int times) {
+  std::vector<std::int64_t> result;
+  for (int i = 0; i < times; ++i) result.insert(result.end(), counts.begin(), counts.end());
   return result;
 }
 
@@ -46,15 +67,13 @@ std::vector<std::int64_t> exclusive_sums(const std::vector<std::int64_t>& counts
 
 }  // namespace
 
-TokenExchange::TokenExchange(const at::Tensor& experts_TK, std::int64_t num_experts, const comm::Communicator& expert_group)
-    : group_(expert_group), topk_(experts_TK.size(1)) {
+TokenExchange::TokenExchange(const at::Tensor& experts_TK, std::int64_t num_experts, const ExpertGroups& groups)
+    : groups_(groups), topk_(experts_TK.size(1)), rows_per_local_expert_(static_cast<std::size_t>(num_experts / groups.expert.size()), 0) {
   build_local_maps(experts_TK, num_experts);
-  const auto num_local_experts = num_experts / expert_group.size();
-  for (int peer = 0; peer < expert_group.size(); ++peer) {
-    const auto first = rows_per_expert_.begin() + peer * num_local_experts;
-    send_rows_.push_back(std::accumulate(first, first + num_local_experts, std::int64_t{0}));
-  }
-  build_received_maps(received_counts(rows_per_expert_, experts_TK.is_meta()), num_local_experts, experts_TK.device());
+  send_rows_ = chunk_sums(rows_per_expert_, groups.expert.size());
+  const auto received = received_counts(experts_TK.is_meta());
+  receive_rows_ = chunk_sums(received, groups.expert.size());
+  build_gathered_maps(gathered_counts(received, experts_TK.is_meta()), experts_TK.device());
 }
 
 // Counting sort of the choices by expert, stable.
@@ -73,38 +92,37 @@ void TokenExchange::build_local_maps(const at::Tensor& experts_TK, std::int64_t 
   inverse_map_ = device_map(inverse_map, experts_TK.device());
 }
 
-std::vector<std::int64_t> TokenExchange::received_counts(const std::vector<std::int64_t>& sent_counts, bool is_meta) const {
-  if (group_.is_alone()) return sent_counts;
-  if (!is_meta) return group_.exchange_counts(sent_counts);
-  // No values to exchange: every peer is taken to send what this rank would send itself.
-  const auto num_local = static_cast<std::ptrdiff_t>(sent_counts.size()) / group_.size();
-  const auto mine = sent_counts.begin() + group_.rank() * num_local;
-  std::vector<std::int64_t> counts;
-  for (int peer = 0; peer < group_.size(); ++peer) counts.insert(counts.end(), mine, mine + num_local);
-  return counts;
+// [peer * L + e]: rows from `peer` for local expert e. On meta every peer is taken to send what this rank would send itself.
+std::vector<std::int64_t> TokenExchange::received_counts(bool is_meta) const {
+  if (groups_.expert.is_alone()) return rows_per_expert_;
+  const auto counts = groups_.expert.exchange_counts(rows_per_expert_);
+  if (!is_meta) return counts;
+  const auto num_local = static_cast<std::ptrdiff_t>(rows_per_local_expert_.size());
+  const auto mine = rows_per_expert_.begin() + groups_.expert.rank() * num_local;
+  return repeated({mine, mine + num_local}, groups_.expert.size());
 }
 
-void TokenExchange::build_received_maps(const std::vector<std::int64_t>& received_counts, std::int64_t num_local_experts,
-                                        at::Device device) {
-  // received_counts[peer * L + e]: rows from `peer` for local expert e, in this order.
-  const auto local = static_cast<std::size_t>(num_local_experts);
-  const auto num_peers = received_counts.size() / local;
-  rows_per_local_expert_.assign(local, 0);
-  for (std::size_t peer = 0; peer < num_peers; ++peer) {
-    const auto first = received_counts.begin() + static_cast<std::ptrdiff_t>(peer * local);
-    receive_rows_.push_back(std::accumulate(first, first + num_local_experts, std::int64_t{0}));
-    for (std::size_t e = 0; e < local; ++e) rows_per_local_expert_[e] += received_counts[peer * local + e];
-  }
-  num_received_ = std::accumulate(receive_rows_.begin(), receive_rows_.end(), std::int64_t{0});
-  if (group_.is_alone()) return;
+// The received counts of every expert-tensor-parallel rank. On meta all are as this one's.
+std::vector<std::int64_t> TokenExchange::gathered_counts(const std::vector<std::int64_t>& received_counts, bool is_meta) const {
+  if (groups_.tensor.is_alone()) return received_counts;
+  const auto counts = groups_.tensor.gather_counts(received_counts);
+  return is_meta ? repeated(received_counts, groups_.tensor.size()) : counts;
+}
+
+void TokenExchange::build_gathered_maps(const std::vector<std::int64_t>& gathered_counts, at::Device device) {
+  const auto num_local = rows_per_local_expert_.size();
+  for (std::size_t chunk = 0; chunk < gathered_counts.size(); ++chunk) rows_per_local_expert_[chunk % num_local] += gathered_counts[chunk];
+  gathered_rows_ = chunk_sums(gathered_counts, groups_.tensor.size());
+  num_received_ = total_of(gathered_rows_);
+  if (groups_.expert.is_alone() && groups_.tensor.is_alone()) return;
   std::vector<std::int64_t> next = exclusive_sums(rows_per_local_expert_);
   std::vector<std::int32_t> sort_map(static_cast<std::size_t>(num_received_)), unsort_map(static_cast<std::size_t>(num_received_));
-  std::int32_t received = 0;
-  for (std::size_t chunk = 0; chunk < received_counts.size(); ++chunk)
-    for (std::int64_t i = 0; i < received_counts[chunk]; ++i, ++received) {
-      const auto sorted = next[chunk % local]++;
-      sort_map[static_cast<std::size_t>(sorted)] = received;
-      unsort_map[static_cast<std::size_t>(received)] = static_cast<std::int32_t>(sorted);
+  std::int32_t gathered = 0;
+  for (std::size_t chunk = 0; chunk < gathered_counts.size(); ++chunk)
+    for (std::int64_t i = 0; i < gathered_counts[chunk]; ++i, ++gathered) {
+      const auto sorted = next[chunk % num_local]++;
+      sort_map[static_cast<std::size_t>(sorted)] = gathered;
+      unsort_map[static_cast<std::size_t>(gathered)] = static_cast<std::int32_t>(sorted);
     }
   sort_map_ = device_map(sort_map, device);
   unsort_map_ = device_map(unsort_map, device);
@@ -117,35 +135,44 @@ void TokenExchange::note_saved_maps() const {
   base::note_saved("dispatch", "unsort_map", unsort_map_);
 }
 
-at::Tensor TokenExchange::send(const at::Tensor& permuted) const {
-  if (group_.is_alone()) return permuted;
+at::Tensor TokenExchange::send(at::Tensor permuted) const {
   const base::RoleScope role(protocol::Role::kCommunication);
-  auto sizes = permuted.sizes().vec();
-  sizes[0] = num_received_;
-  const auto received = at::empty(sizes, permuted.options());
-  group_.all_to_all(received, permuted, receive_rows_, send_rows_);
-  return received;
+  auto rows = std::move(permuted);
+  if (!groups_.expert.is_alone()) {
+    const auto received = empty_rows(rows, total_of(receive_rows_));
+    groups_.expert.all_to_all(received, rows, receive_rows_, send_rows_);
+    rows = received;
+  }
+  if (!groups_.tensor.is_alone()) {
+    const auto gathered = empty_rows(rows, num_received_);
+    groups_.tensor.all_gather_rows(gathered, rows, gathered_rows_);
+    rows = gathered;
+  }
+  return rows;
 }
 
 at::Tensor TokenExchange::send_back(const at::Tensor& sorted) const {
-  if (group_.is_alone()) return sorted;
   const base::RoleScope role(protocol::Role::kCommunication);
-  const auto unsorted = rows_of(sorted, unsort_map_);
-  auto sizes = sorted.sizes().vec();
-  sizes[0] = row_map_.size(0);
-  const auto returned = at::empty(sizes, sorted.options());
-  group_.all_to_all(returned, unsorted, send_rows_, receive_rows_);
-  return returned;
+  auto rows = unsort_map_.defined() ? rows_of(sorted, unsort_map_) : sorted;
+  if (!groups_.tensor.is_alone()) {
+    const auto summed = empty_rows(rows, total_of(receive_rows_));
+    groups_.tensor.reduce_scatter_rows(summed, rows, gathered_rows_);
+    rows = summed;
+  }
+  if (!groups_.expert.is_alone()) {
+    const auto returned = empty_rows(rows, row_map_.size(0));
+    groups_.expert.all_to_all(returned, rows, send_rows_, receive_rows_);
+    rows = returned;
+  }
+  return rows;
 }
 
+at::Tensor TokenExchange::sorted(const at::Tensor& gathered) const { return sort_map_.defined() ? rows_of(gathered, sort_map_) : gathered; }
+
 at::Tensor TokenExchange::to_experts(const at::Tensor& x_TH) const {
-  at::Tensor received;
-  {
-    auto permuted = at::empty({row_map_.size(0), x_TH.size(1)}, x_TH.options());
-    kernel(permuted, [&] { at::index_select_out(permuted, x_TH, 0, row_map_.div(topk_, "floor")); });
-    received = send(permuted);
-  }
-  return sort_map_.defined() ? rows_of(received, sort_map_) : received;
+  auto permuted = at::empty({row_map_.size(0), x_TH.size(1)}, x_TH.options());
+  kernel(permuted, [&] { at::index_select_out(permuted, x_TH, 0, row_map_.div(topk_, "floor")); });
+  return sorted(send(std::move(permuted)));
 }
 
 at::Tensor TokenExchange::from_experts(const at::Tensor& y_RH) const {
@@ -169,8 +196,7 @@ at::Tensor TokenExchange::value_indices() const {
 at::Tensor TokenExchange::values_to_experts(const at::Tensor& values_TE) const {
   auto permuted = at::empty({row_map_.size(0)}, values_TE.options());
   kernel(permuted, [&] { permuted.copy_(values_TE.view({-1}).index_select(0, value_indices())); });
-  const auto received = send(permuted);
-  return sort_map_.defined() ? rows_of(received, sort_map_) : received;
+  return sorted(send(std::move(permuted)));
 }
 
 at::Tensor TokenExchange::values_from_experts(const at::Tensor& values_R) const {

@@ -44,14 +44,12 @@ void Optimizer::sync_grads() {
   for (auto& state : buffers_) state.buffer->sync_grads(mesh_.data_context().size());
 }
 
-// Of this rank's pieces; fp64 scalar.
-at::Tensor Optimizer::squared_norm(nn::ParameterKind kind) const {
-  auto total = at::zeros({1}, at::TensorOptions(mesh_.device()).dtype(at::kDouble));
-  for (const auto& state : buffers_) {
-    if (state.buffer->kind() != kind) continue;
-    for (const auto& piece : state.pieces) total.add_(at::linalg_vector_norm(piece.grad(), 2, std::nullopt, false, at::kDouble).square());
-  }
-  return total;
+// Of the ranks that hold the same gradients, one has them in the norm. Experts are never copied over tensor-parallel ranks: those that do
+// not share an expert count among its data-parallel ones.
+bool Optimizer::counts(const ParamBuffer& buffer, const PieceState& piece) const {
+  const bool is_expert = buffer.kind() == nn::ParameterKind::kExpert;
+  if (!is_expert && !piece.is_split() && mesh_.tensor().rank() > 0) return false;
+  return spec_.use_distributed_optimizer || (is_expert ? mesh_.expert_data() : mesh_.data_context()).rank() == 0;
 }
 
 double Optimizer::grad_norm() {
@@ -59,15 +57,11 @@ double Optimizer::grad_norm() {
   for (auto& state : buffers_)
     for (auto& piece : state.pieces) piece.copy_grad(layout_);
   const probes::ScratchScope scratch;
-  auto total = squared_norm(nn::ParameterKind::kDense);
-  const auto experts = squared_norm(nn::ParameterKind::kExpert);
-  if (spec_.use_distributed_optimizer) {
-    total.add_(experts);
-    mesh_.world().all_reduce_sum(total);
-  } else {
-    mesh_.expert().all_reduce_sum(experts);  // every other rank of the job holds the same gradients as one of these
-    total.add_(experts);
-  }
+  const auto total = at::zeros({1}, at::TensorOptions(mesh_.device()).dtype(at::kDouble));
+  for (const auto& state : buffers_)
+    for (const auto& piece : state.pieces)
+      if (counts(*state.buffer, piece)) total.add_(at::linalg_vector_norm(piece.grad(), 2, std::nullopt, false, at::kDouble).square());
+  mesh_.world().all_reduce_sum(total);
   return total.is_meta() ? 0.0 : std::sqrt(total.item<double>());
 }
 

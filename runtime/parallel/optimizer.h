@@ -34,7 +34,7 @@ class Optimizer {
     std::vector<PieceState> pieces;
   };
 
-  at::Tensor squared_norm(nn::ParameterKind kind) const;
+  bool counts(const ParamBuffer& buffer, const PieceState& piece) const;
   void clip(double grad_norm);
 
   protocol::OptimizerSpec spec_;

@@ -37,6 +37,7 @@ class PieceState {
   void drop_grad_copy() { grad_copy_.reset(); }
 
   bool decays() const { return piece_.decays; }
+  bool is_split() const { return piece_.is_split; }
   const at::Tensor& param() const { return piece_.param; }
   const at::Tensor& grad() const { return grad_copy_.defined() ? grad_copy_ : piece_.grad; }
   const at::Tensor& exp_avg() const { return exp_avg_; }

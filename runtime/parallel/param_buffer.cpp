@@ -73,7 +73,10 @@ void ParamBuffer::make_tensors(const std::vector<nn::Parameter*>& parameters, at
 void ParamBuffer::find_pieces(const std::vector<nn::Parameter*>& parameters) {
   const auto add_piece = [this](const nn::Parameter& parameter, std::int64_t first, std::int64_t count) {
     const auto part = [&](const at::Tensor& whole) { return whole.detach().view({-1}).narrow(0, first, count); };
-    pieces_.push_back({part(parameter.tensor), part(parameter.main_grad), parameter.declaration.shape.size() > 1});
+    pieces_.push_back({.param = part(parameter.tensor),
+                       .grad = part(parameter.main_grad),
+                       .decays = parameter.declaration.shape.size() > 1,
+                       .is_split = parameter.declaration.split.has_value()});
   };
   for (const auto& bucket : buckets_) {
     const auto count = is_sharded() ? bucket.count / group_.size() : bucket.count;

@@ -14,22 +14,21 @@
 
 namespace rematch::parallel {
 
-inline constexpr std::int64_t kBucketSize = 40'000'000;  // elements; a bucket closes at the parameter that reaches it (Megatron's default)
-
 enum class Sharding { kSharded, kWhole };
 
 struct BufferOptions {
   at::ScalarType grad_dtype = at::kBFloat16;
   Sharding sharding = Sharding::kSharded;
-  nn::DummyGrads* dummies = nullptr;  // not null: gradient accumulation fusion
-  std::int64_t bucket_size = kBucketSize;
+  nn::DummyGrads* dummies = nullptr;      // not null: gradient accumulation fusion
+  std::int64_t bucket_size = 40'000'000;  // elements; a bucket closes at the parameter that reaches it
 };
 
 // What this rank's optimizer updates of one parameter: all of it, or the part in its shard. Flat views.
 struct ParamPiece {
   at::Tensor param;
-  at::Tensor grad;     // in the buffer's type; right after sync_grads
-  bool decays = true;  // weight decay leaves out parameters of one dimension
+  at::Tensor grad;        // in the buffer's type; right after sync_grads
+  bool decays = true;     // weight decay leaves out parameters of one dimension
+  bool is_split = false;  // tensor-parallel ranks have other parts of the parameter, not copies of it
 };
 
 class ParamBuffer {

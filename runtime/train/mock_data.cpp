@@ -27,16 +27,21 @@ struct SplitMix {
 }  // namespace
 
 Batch mock_batch(const BatchRequest& request, at::Device device) {
-  const auto [length, batch] = request.sequence;
-  std::vector<std::int64_t> ids(static_cast<std::size_t>(length * batch)), labels(ids.size());
+  const auto num_local = request.sequence.length, batch = request.sequence.batch;
+  const auto runs = nn::token_runs(request.sequence.place, num_local);
+  std::vector<std::int64_t> ids(static_cast<std::size_t>(num_local * batch)), labels(ids.size());
   for (std::int64_t b = 0; b < batch; ++b) {
     SplitMix random{SplitMix{static_cast<std::uint64_t>(request.seed)}.next() ^ static_cast<std::uint64_t>(request.first_sample + b)};
     std::int64_t token = random.below(request.vocab_size);
-    for (std::int64_t s = 0; s < length; ++s) {
-      const auto row = static_cast<std::size_t>(s * batch + b);
-      ids[row] = token;
-      token = (token * kMultiplier + kIncrement + random.below(kNumNoiseValues)) % request.vocab_size;
-      labels[row] = token;
+    for (std::int64_t s = 0; s < num_local * request.sequence.place.size; ++s) {
+      const auto next = (token * kMultiplier + kIncrement + random.below(kNumNoiseValues)) % request.vocab_size;
+      for (const auto& run : runs) {
+        if (s < run.first || s >= run.first + run.count) continue;
+        const auto row = static_cast<std::size_t>((run.row + s - run.first) * batch + b);
+        ids[row] = token;
+        labels[row] = next;
+      }
+      token = next;
     }
   }
   const auto to_device = [&](const std::vector<std::int64_t>& values) {

@@ -17,7 +17,7 @@ struct Batch {
 struct BatchRequest {
   std::int64_t seed = 0;
   std::int64_t first_sample = 0;  // index in the data set of the micro-batch's first sequence
-  nn::SequenceShape sequence;
+  nn::SequenceShape sequence;     // this rank's tokens of each
   std::int64_t vocab_size = 0;
 };
 

@@ -50,6 +50,11 @@ void Recorder::enter_phase(protocol::Phase phase) {
   phase_ = phase;
 }
 
+void Recorder::enter_slot(const protocol::PipelineSlot& slot) {
+  enter_phase(slot.phase);
+  open_slot_ = slot;
+}
+
 void Recorder::end_step(protocol::StepRecord& record) {
   memory_.synchronize();
   fold();
@@ -58,6 +63,7 @@ void Recorder::end_step(protocol::StepRecord& record) {
   record.step_time_ns = phase_start_ns_ - step_start_ns_;
   record.peak_attribution = std::move(attribution_);
   record.phases = take_phases();
+  record.slots = std::exchange(slots_, {});
   const auto now = memory_.snapshot();
   record.end_allocated_bytes = now.allocated_bytes;
   record.end_reserved_bytes = now.reserved_bytes;
@@ -133,8 +139,16 @@ void Recorder::fold() {
     largest_peak_bytes_ = memory.peak_allocated_bytes;
     attribution_ = memory_.peak_attribution();
   }
+  note_slot(now_ns - phase_start_ns_, memory.peak_allocated_bytes);
   memory_.reset_peaks();
   phase_start_ns_ = now_ns;
+}
+
+void Recorder::note_slot(std::int64_t duration_ns, std::int64_t peak_allocated_bytes) {
+  if (!open_slot_) return;
+  open_slot_->duration_ns = duration_ns;
+  open_slot_->peak_allocated_bytes = peak_allocated_bytes;
+  slots_.push_back(*std::exchange(open_slot_, std::nullopt));
 }
 
 protocol::PhasePeaks Recorder::take_phases() {

@@ -28,6 +28,8 @@ class Recorder {
   void begin_step(std::int64_t step);
   // Folds the allocator's watermark into the phase that ends here, and begins the next.
   void enter_phase(protocol::Phase phase);
+  // The same, and notes the slot of a pipeline, which ends where the next phase begins.
+  void enter_slot(const protocol::PipelineSlot& slot);
   // Ends the step: takes its time, then adds clock, memory and phases to `record`. Write it with write_step.
   void end_step(protocol::StepRecord& record);
   void write_step(const protocol::StepRecord& record);
@@ -42,6 +44,7 @@ class Recorder {
   enum class Place { kBetween, kLast };
   void append(const protocol::RankRecord& record, Place place = Place::kBetween);
   void fold();
+  void note_slot(std::int64_t duration_ns, std::int64_t peak_allocated_bytes);
   protocol::PhasePeaks take_phases();
   void forget_folds();
   std::optional<std::int64_t> step() const;
@@ -56,6 +59,8 @@ class Recorder {
   std::atomic<protocol::Phase> phase_{protocol::Phase::kBuild};
   std::vector<protocol::Stage> open_stages_;
   protocol::PhasePeaks phases_;
+  std::optional<protocol::PipelineSlot> open_slot_;
+  std::vector<protocol::PipelineSlot> slots_;         // of the step, closed
   std::int64_t largest_peak_bytes_ = 0;               // of the folds in phases_
   std::optional<protocol::Attribution> attribution_;  // at that peak
   std::int64_t phase_start_ns_;

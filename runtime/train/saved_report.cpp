@@ -1,8 +1,13 @@
 #include "runtime/train/saved_report.h"
 
+#include <ATen/core/Tensor.h>
+#include <torch/csrc/autograd/edge.h>
+#include <torch/csrc/autograd/variable.h>
+
 #include <algorithm>
 
 #include "runtime/base/scope.h"
+#include "runtime/parallel/pipeline_links.h"
 
 namespace rematch::train {
 
@@ -57,14 +62,34 @@ std::string totals_text(const std::string& heading, const Totals& totals) {
   return '\n' + aligned(rows);
 }
 
+// Keeps the graph.
+struct Forward {
+  models::ModelInput input;
+  at::Tensor loss;  // where the head is
+  torch::autograd::Edge output;
+};
+
+Forward run_forward(const ModelChunk& chunk, models::ModelInput input, parallel::PipelineLinks& links) {
+  const base::RoleScope role(protocol::Role::kActivations);
+  auto output = chunk.model->forward(input);
+  if (chunk.layers.has_head) return {std::move(input), std::move(output), {}};
+  links.send_activation(output);
+  return {std::move(input), {}, torch::autograd::impl::gradient_edge(output)};
+}
+
 }  // namespace
 
-HeldForBackward held_for_backward(BuiltModel& built, const probes::DeviceMemory& memory) {
+HeldForBackward held_for_backward(BuiltModel& built, const mesh::Mesh& mesh, const probes::DeviceMemory& memory) {
   const auto before = memory.snapshot().allocated_bytes;
-  const auto batch = built.batch(/*step=*/0, /*micro_batch=*/0);
+  parallel::PipelineLinks links(mesh, built.stream_shape());
   const base::SavedTensorLog log;
-  const base::RoleScope role(protocol::Role::kActivations);
-  const auto loss = built.loss(batch);
+  std::vector<Forward> forwards;
+  for (const auto& chunk : built.chunks()) {
+    auto input = built.input(/*step=*/0, /*micro_batch=*/0, static_cast<std::int64_t>(forwards.size()));
+    if (!chunk.layers.has_embedding) input.hidden_TH = links.receive_activation();
+    forwards.push_back(run_forward(chunk, std::move(input), links));
+  }
+  links.wait();
   return {log.held(), memory.snapshot().allocated_bytes - before};
 }
 

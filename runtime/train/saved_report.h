@@ -1,4 +1,5 @@
-// What one micro-batch's forward leaves for its backward, as a table for people: tensor by tensor, then by layer and by region.
+// What one micro-batch's forward through all chunks of a rank leaves for its backward, as a table for people: tensor by tensor, then by
+// layer and by region.
 #pragma once
 
 #include <cstdint>
@@ -16,8 +17,8 @@ struct HeldForBackward {
   std::int64_t held_bytes = 0;  // by the allocator: after the forward less before the batch was made
 };
 
-// Runs the forward of the first micro-batch.
-HeldForBackward held_for_backward(BuiltModel& built, const probes::DeviceMemory& memory);
+// Runs the forward of the first micro-batch. Collective over the pipeline.
+HeldForBackward held_for_backward(BuiltModel& built, const mesh::Mesh& mesh, const probes::DeviceMemory& memory);
 
 // Aligned columns: module, region (- outside every one), tensor, sizes, type, bytes. Then totals of each layer, of each region, and the
 // difference to held_bytes, which the loss and its like make up.

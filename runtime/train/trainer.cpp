@@ -1,8 +1,6 @@
 #include "runtime/train/trainer.h"
 
 #include <ATen/ATen.h>
-#include <ATen/core/grad_mode.h>
-#include <torch/csrc/autograd/autograd.h>
 
 #include <bit>
 #include <cmath>
@@ -11,11 +9,11 @@
 #include "probes/device/charge.h"
 #include "runtime/base/errors.h"
 #include "runtime/base/log.h"
-#include "runtime/base/pass.h"
-#include "runtime/base/scope.h"
 #include "runtime/parallel/optimizer.h"
+#include "runtime/parallel/tensor_grads.h"
 #include "runtime/train/built_model.h"
 #include "runtime/train/gradient_log.h"
+#include "runtime/train/pipeline_passes.h"
 
 namespace rematch::train {
 
@@ -30,29 +28,27 @@ class TrainingJob {
   void run_step(std::int64_t step);
 
  private:
-  void forward_and_backward(std::int64_t step, protocol::StepRecord& record);
-  at::Tensor forward(const Batch& batch);
   void update_parameters(std::int64_t step, protocol::StepRecord& record);
   void read_loss(protocol::StepRecord& record);
+  void read_aux_losses(protocol::StepRecord& record);
   double mean_of_ranks(double value) const;  // over the data- and context-parallel ranks; collective
-  // Stages of the first step, entered and left again by each of its micro-batches; later steps have none of their own.
+  // Stages of the first step.
   void enter_once(std::int64_t step, Stage stage);
   void leave_once(std::int64_t step, Stage stage);
 
   const mesh::Mesh& mesh_;
-  probes::DeviceMemory& memory_;
   Recorder& recorder_;
   BuiltModel built_;
+  PipelinePasses passes_;
   parallel::Optimizer optimizer_;
   std::optional<GradientLog> gradient_log_;
-  at::Tensor loss_sum_;  // of the step's micro-batches, fp32 scalar
 };
 
 TrainingJob::TrainingJob(const TrainRequest& request, Recorder& recorder)
     : mesh_(request.mesh),
-      memory_(request.memory),
       recorder_(recorder),
       built_(request.trial, request.resolved_recompute, request.mesh),
+      passes_(built_, request.mesh, request.memory, recorder),
       optimizer_(request.trial.optimizer, request.mesh, built_.buffers()) {
   if (request.gradient_log_folder && !mesh_.device().is_meta()) gradient_log_.emplace(*request.gradient_log_folder, mesh_.rank());
   recorder_.model(built_.record());
@@ -72,14 +68,16 @@ void TrainingJob::run_step(std::int64_t step) {
   mesh_.comm_log().take();  // what lies between steps is record keeping
   built_.policy().reset_replays();
   optimizer_.zero_grads();
-  forward_and_backward(step, record);
-  if (gradient_log_) gradient_log_->append(step, built_.store());
+  passes_.run(step);
+  record.forward_end_allocated_bytes = passes_.forward_end_allocated_bytes();
+  if (gradient_log_)
+    for (const auto& chunk : built_.chunks()) gradient_log_->append(step, chunk.store);
   update_parameters(step, record);
   recorder_.enter_phase(Phase::kOther);
   read_loss(record);
   record.replays = built_.policy().replays();
-  record.tokens_received = built_.model().tokens_received();
-  for (const auto& [name, loss] : built_.model().take_aux_losses()) record.aux_losses[name] = mean_of_ranks(loss);
+  record.tokens_received = built_.tokens_received();
+  read_aux_losses(record);
   record.communication = mesh_.comm_log().take();
   recorder_.end_step(record);
   recorder_.write_step(record);
@@ -88,44 +86,12 @@ void TrainingJob::run_step(std::int64_t step) {
                               ": loss or gradient norm is not finite; lower optimizer.lr or check the data");
 }
 
-void TrainingJob::forward_and_backward(std::int64_t step, protocol::StepRecord& record) {
-  loss_sum_.reset();
-  for (std::int64_t micro_batch = 0; micro_batch < built_.num_microbatches(); ++micro_batch) {
-    recorder_.enter_phase(Phase::kOther);
-    const auto batch = built_.batch(step, micro_batch);
-    recorder_.enter_phase(Phase::kForward);
-    enter_once(step, Stage::kFirstForward);
-    const auto loss = [&] {
-      const base::PassScope pass(protocol::Pass::kForward);
-      return forward(batch);
-    }();
-    record.forward_end_allocated_bytes = memory_.snapshot().allocated_bytes;
-    leave_once(step, Stage::kFirstForward);
-    recorder_.enter_phase(Phase::kBackward);
-    enter_once(step, Stage::kFirstBackward);
-    {
-      const base::PassScope pass(protocol::Pass::kBackward);
-      torch::autograd::backward({loss}, {});
-    }
-    leave_once(step, Stage::kFirstBackward);
-  }
-}
-
-at::Tensor TrainingJob::forward(const Batch& batch) {
-  const base::RoleScope activations(protocol::Role::kActivations);
-  auto loss = built_.loss(batch);
-  const base::RoleScope losses(protocol::Role::kLogitsAndLoss);
-  const at::NoGradGuard no_grad;
-  loss_sum_ = loss_sum_.defined() ? loss_sum_ + loss.detach() : loss.detach().clone();
-  const at::AutoGradMode grad_on(true);
-  return built_.num_microbatches() == 1 ? loss : loss / static_cast<double>(built_.num_microbatches());
-}
-
 void TrainingJob::update_parameters(std::int64_t step, protocol::StepRecord& record) {
   recorder_.enter_phase(Phase::kGradSync);
   enter_once(step, Stage::kFirstGradSync);
+  for (auto& chunk : built_.chunks()) parallel::sum_tensor_grads(chunk.store, mesh_.tensor());
   optimizer_.sync_grads();
-  built_.model().finish_step();
+  built_.finish_step();
   leave_once(step, Stage::kFirstGradSync);
   enter_once(step, Stage::kOptimizerInit);
   if (!optimizer_.has_late_state()) {
@@ -143,12 +109,15 @@ void TrainingJob::update_parameters(std::int64_t step, protocol::StepRecord& rec
   leave_once(step, Stage::kOptimizerInit);
 }
 
+// Known on every rank; only those with the head add to the sum.
 void TrainingJob::read_loss(protocol::StepRecord& record) {
-  if (loss_sum_.is_meta()) return;
+  if (mesh_.device().is_meta()) return;
   const probes::ScratchScope scratch;
-  loss_sum_.div_(static_cast<double>(built_.num_microbatches() * mesh_.data_context().size()));
-  mesh_.data_context().all_reduce_sum(loss_sum_);
-  const auto loss = loss_sum_.item<float>();
+  const auto sum = passes_.loss_sum().defined() ? passes_.loss_sum() : at::zeros({}, at::TensorOptions(mesh_.device()).dtype(at::kFloat));
+  sum.div_(static_cast<double>(built_.num_microbatches() * mesh_.data_context().size()));
+  mesh_.data_context().all_reduce_sum(sum);
+  mesh_.pipeline().all_reduce_sum(sum);
+  const auto loss = sum.item<float>();
   char bits[9];
   std::snprintf(bits, sizeof(bits), "%08x", std::bit_cast<std::uint32_t>(loss));
   record.loss_bits = bits;
@@ -156,6 +125,18 @@ void TrainingJob::read_loss(protocol::StepRecord& record) {
     record.loss = static_cast<double>(loss);
   else
     record.is_nan = true;
+}
+
+void TrainingJob::read_aux_losses(protocol::StepRecord& record) {
+  const auto losses = built_.take_aux_losses();
+  if (mesh_.device().is_meta()) return;
+  for (const auto& [name, loss] : losses) {
+    const probes::ScratchScope scratch;
+    const auto sums = at::tensor({loss.sum, static_cast<double>(loss.num_layers)}, at::kDouble).to(mesh_.device());
+    mesh_.pipeline().all_reduce_sum(sums);
+    const auto num_layers = sums[1].item<double>();
+    if (num_layers > 0) record.aux_losses[name] = mean_of_ranks(sums[0].item<double>() / num_layers);
+  }
 }
 
 double TrainingJob::mean_of_ranks(double value) const {

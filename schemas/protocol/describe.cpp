@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "schemas/protocol/document_error.h"
+#include "schemas/protocol/field_rules.h"
 #include "schemas/protocol/json_fields.h"
 
 namespace rematch::protocol {
@@ -18,6 +19,8 @@ void visit_fields(Visitor& field, Field& description) {
   field("nullable", description.nullable);
   field("minimum", description.minimum);
   field("allowed", description.allowed);
+  field("multiple_of", description.multiple_of);
+  field("at_most", description.at_most);
   field("meaning", description.meaning);
 }
 
@@ -42,6 +45,7 @@ void visit_fields(Visitor& field, Family& family) {
   field("fields", family.fields);
   field("layer_kind_field", family.layer_kind_field);
   field("layer_kinds", family.layer_kinds);
+  field("unsplit_kinds", family.unsplit_kinds);
   field("labels", family.labels);
 }
 
@@ -94,6 +98,39 @@ void settle_preset(const FamilyDescription& family, PresetDescription& preset) {
   }
 }
 
+// What a rule names is an option of the parallel section or an integer field of the family, and so is what it is a rule of.
+void settle_rules(const FamilyDescription& family) {
+  const auto is_integer = [&](const std::string& name) {
+    return std::any_of(family.fields.begin(), family.fields.end(),
+                       [&](const FieldDescription& field) { return field.name == name && field.type == "integer"; });
+  };
+  for (const FieldDescription& field : family.fields) {
+    const std::string path = "describe.families." + family.name + "." + field.name + ".";
+    const bool has_rule = !field.multiple_of.empty() || field.at_most;
+    if (has_rule && field.type != "integer")
+      throw DocumentError(path + "type: wanted integer, of which there is a rule, found " + field.type);
+    const auto check = [&](const std::string& key, const std::string& name) {
+      if (parallel_option(ParallelSpec{}, name) || is_integer(name)) return;
+      throw DocumentError(path + key + ": wanted an option of the parallel section or an integer field of the family, found \"" + name +
+                          "\"");
+    };
+    for (const std::string& name : field.multiple_of) check("multiple_of", name);
+    if (field.at_most) check("at_most", *field.at_most);
+  }
+}
+
+// As layer_kinds and the parallel section name them.
+void settle_unsplit_kinds(const FamilyDescription& family) {
+  const std::string path = "describe.families." + family.name + ".unsplit_kinds";
+  for (const auto& [option, kinds] : family.unsplit_kinds) {
+    if (!parallel_option(ParallelSpec{}, option))
+      throw DocumentError(path + ": wanted a degree of the parallel section, found \"" + option + "\"");
+    for (const std::string& kind : kinds)
+      if (std::find(family.layer_kinds.begin(), family.layer_kinds.end(), kind) == family.layer_kinds.end())
+        throw DocumentError(path + "." + option + ": wanted one of layer_kinds, found \"" + kind + "\"");
+  }
+}
+
 // The layer kind field, where there is one, is of a type that can name layer_kinds.
 void settle_layer_kinds(const FamilyDescription& family) {
   const std::string path = "describe.families." + family.name + ".";
@@ -119,6 +156,8 @@ Describe parse_describe(const json& document) {
   for (FamilyDescription& family : describe.families) {
     settle_defaults(family);
     settle_layer_kinds(family);
+    settle_rules(family);
+    settle_unsplit_kinds(family);
   }
   for (PresetDescription& preset : describe.presets) settle_preset(family_of(describe, preset), preset);
   return describe;

@@ -22,6 +22,10 @@ struct FieldDescription {
   std::optional<double> minimum;
   std::vector<std::string> allowed;  // of a string field; empty: any
   std::string meaning;               // one line, with unit
+  // Of an integer field: a multiple of the product of these, and no more than this: options of the parallel section or integer fields of
+  // the family. See field_rules.h.
+  std::vector<std::string> multiple_of;
+  std::optional<std::string> at_most;
 };
 
 // Where a label has regions in a family: regions per layer of each kind.
@@ -44,7 +48,8 @@ struct FamilyDescription {
   // Which field says of what kind each layer is: an `integers` field with one index of layer_kinds a layer, or a `string` field with one
   // name of layer_kinds, of one character each, a layer. Empty: every layer is of kind layer_kinds[0].
   std::string layer_kind_field;
-  std::vector<std::string> layer_kinds;  // {"dense", "moe"}; {"M", "E", "*", "-"}
+  std::vector<std::string> layer_kinds;                           // {"dense", "moe"}; {"M", "E", "*", "-"}
+  std::map<std::string, std::vector<std::string>> unsplit_kinds;  // option of the parallel section -> layer kinds that it cannot split
   std::vector<LabelSites> labels;
 };
 
@@ -55,8 +60,8 @@ struct Describe {
   std::vector<std::string> devices;             // cpu, cuda, meta
   std::vector<std::string> comm_backends;       // gloo, nccl, fake, single
   std::vector<std::string> attention_backends;  // fused, unfused
-  std::vector<std::string> optimizer_modes;     // values the optimizer section may take, "use_distributed_optimizer=true", ...
-  std::vector<std::string> parallel_axes;       // axes that may be > 1: "expert_model_parallel_size", ...
+  std::vector<std::string> optimizer_modes;  // values that options of optimizer and features may take, "store_param_remainders=true", ...
+  std::vector<std::string> parallel_axes;    // axes that may be > 1: "expert_model_parallel_size", ...
   std::vector<FamilyDescription> families;
   std::vector<PresetDescription> presets;
 };

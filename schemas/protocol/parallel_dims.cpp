@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "schemas/protocol/document_error.h"
+#include "schemas/protocol/factors.h"
 
 namespace rematch::protocol {
 
@@ -11,31 +12,11 @@ namespace {
 
 constexpr std::int64_t kLargest = std::numeric_limits<int>::max();
 
-struct Degree {
-  const char* name;
-  std::int64_t size;
-};
-
-// Divided in turn, since the product of the degrees could overflow.
-bool divides_all(std::int64_t world_size, const std::vector<Degree>& degrees) {
-  for (const Degree& degree : degrees) {
-    if (world_size % degree.size != 0) return false;
-    world_size /= degree.size;
-  }
-  return true;
-}
-
-std::string product_text(const std::vector<Degree>& degrees) {
-  std::string text;
-  for (const Degree& degree : degrees) text += (text.empty() ? "" : " * ") + std::string(degree.name) + " " + std::to_string(degree.size);
-  return text;
-}
-
-std::vector<std::string> range_problems(const std::vector<Degree>& degrees, std::int64_t least) {
+std::vector<std::string> range_problems(const std::vector<Factor>& degrees, std::int64_t least) {
   std::vector<std::string> problems;
-  for (const Degree& degree : degrees) {
+  for (const Factor& degree : degrees) {
     if (degree.size >= least && degree.size <= kLargest) continue;
-    problems.push_back(std::string(degree.name) + ": wanted " + std::to_string(least) + " to " + std::to_string(kLargest) + ", found " +
+    problems.push_back(degree.name + ": wanted " + std::to_string(least) + " to " + std::to_string(kLargest) + ", found " +
                        std::to_string(degree.size));
   }
   return problems;
@@ -108,12 +89,12 @@ std::vector<Digit> digits_of(Axis axis, const ParallelDims& dims) {
 }  // namespace
 
 std::vector<std::string> parallel_problems(const ParallelSpec& spec) {
-  const Degree world{"world_size", spec.world_size};
-  const Degree tensor{"tensor_model_parallel_size", spec.tensor_model_parallel_size};
-  const Degree pipeline{"pipeline_model_parallel_size", spec.pipeline_model_parallel_size};
-  const Degree context{"context_parallel_size", spec.context_parallel_size};
-  const Degree expert{"expert_model_parallel_size", spec.expert_model_parallel_size};
-  const Degree expert_tensor{"expert_tensor_parallel_size", spec.expert_tensor_parallel_size};
+  const Factor world{"world_size", spec.world_size};
+  const Factor tensor{"tensor_model_parallel_size", spec.tensor_model_parallel_size};
+  const Factor pipeline{"pipeline_model_parallel_size", spec.pipeline_model_parallel_size};
+  const Factor context{"context_parallel_size", spec.context_parallel_size};
+  const Factor expert{"expert_model_parallel_size", spec.expert_model_parallel_size};
+  const Factor expert_tensor{"expert_tensor_parallel_size", spec.expert_tensor_parallel_size};
   auto problems = range_problems({world, tensor, pipeline, context, expert, expert_tensor}, 1);
   const auto also = [&](const std::vector<std::string>& more) { problems.insert(problems.end(), more.begin(), more.end()); };
   also(range_problems({{"virtual_pipeline_model_parallel_size", spec.virtual_pipeline_model_parallel_size.value_or(1)}}, 1));
@@ -121,7 +102,7 @@ std::vector<std::string> parallel_problems(const ParallelSpec& spec) {
                        {"num_layers_in_last_pipeline_stage", spec.num_layers_in_last_pipeline_stage.value_or(1)}},
                       1));
   if (!problems.empty()) return problems;
-  for (const std::vector<Degree>& degrees : {std::vector{tensor, pipeline, context}, std::vector{expert_tensor, expert, pipeline}}) {
+  for (const std::vector<Factor>& degrees : {std::vector{tensor, pipeline, context}, std::vector{expert_tensor, expert, pipeline}}) {
     if (divides_all(spec.world_size, degrees)) continue;
     problems.push_back("world_size: wanted a multiple of " + product_text(degrees) + ", found " + std::to_string(spec.world_size));
   }

@@ -5,6 +5,7 @@
 #include "schemas/protocol/document_error.h"
 #include "schemas/protocol/json_fields.h"
 #include "schemas/protocol/recompute_fields.h"
+#include "schemas/protocol/training_problems.h"
 
 namespace rematch::protocol {
 
@@ -122,16 +123,17 @@ void check_layout(const Trial& trial) {
   if (!problems.empty()) throw DocumentError("trial.parallel: " + problems);
 }
 
-void check_batch(const Trial& trial) {
-  const std::int64_t data_parallel_size = ParallelDims(trial.parallel).data_parallel_size();
-  const TrainingSpec& training = trial.training;
-  // Divided in turn: the product could overflow.
-  const bool divides = training.global_batch_size % training.micro_batch_size == 0 &&
-                       training.global_batch_size / training.micro_batch_size % data_parallel_size == 0;
-  if (divides) return;
-  throw DocumentError("trial.training.global_batch_size: wanted a multiple of micro_batch_size * data parallel size, " +
-                      std::to_string(training.micro_batch_size) + " * " + std::to_string(data_parallel_size) + ", found " +
-                      std::to_string(training.global_batch_size));
+void check_training(const Trial& trial) {
+  std::string problems;
+  for (const TrainingProblem& problem : training_problems(trial.training, trial.parallel))
+    problems += (problems.empty() ? "" : "; ") + std::string("trial.training.") + problem.option + ": " + problem.message;
+  if (!problems.empty()) throw DocumentError(problems);
+}
+
+void check_deadlines(const Trial& trial) {
+  if (trial.collective_timeout_ms < trial.timeout_ms) return;
+  throw DocumentError("trial.collective_timeout_ms: wanted less than timeout_ms (" + std::to_string(trial.timeout_ms) + "), found " +
+                      std::to_string(trial.collective_timeout_ms));
 }
 
 }  // namespace
@@ -139,7 +141,8 @@ void check_batch(const Trial& trial) {
 Trial parse_trial(const json& document) {
   Trial trial = read_document<Trial>(document, "trial", UnknownKeys::kRefuse);
   check_layout(trial);
-  check_batch(trial);
+  check_training(trial);
+  check_deadlines(trial);
   return trial;
 }
 

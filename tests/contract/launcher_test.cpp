@@ -109,6 +109,7 @@ TEST_P(LauncherContract, NamesTheRankThatDiedByASignalAndTheSignal) {
 TEST_P(LauncherContract, EndsTheAttemptAtTheDeadlineEvenIfRanksIgnoreSigterm) {
   FakeAttempt attempt(R"({"rules":[{"do":"hang_hard","stage":"first_backward"}]})");
   attempt.trial().timeout_ms = 300;
+  attempt.trial().collective_timeout_ms = 100;
   const LaunchRecord record = run(attempt);
   EXPECT_EQ(record.end, LaunchEnd::kTimeout);
   for (const protocol::RankExit& rank : record.ranks) {

@@ -16,6 +16,10 @@ ELSEWHERE = ("sweep",)  # YAML: tests/orchestrator/spec/sweep_schema_test.py
 # Wrong in a way that a schema cannot say; the reading code refuses them.
 BEYOND_SCHEMA = {
     "describe/invalid-layer-kind-field.json": "a layer kind field that holds one integer",
+    "describe/invalid-rule-of-no-field.json": "a rule that names no field of the family",
+    "trial/invalid-collective-timeout.json": "a collective that may take as long as the run",
+    "trial/invalid-interleaved-batch.json": "micro-batches that the interleaved schedule cannot take",
+    "trial/invalid-sequence-does-not-divide.json": "a sequence that context parallelism cannot share out",
     "trial/invalid-layout.json": "degrees that do not divide the world",
     "trial/invalid-batch-does-not-divide.json": "a batch that the ranks cannot share",
 }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
+#include <map>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -24,9 +25,30 @@ struct RunShape {
   std::int64_t backward_peak_bytes = 1000 * kMegabyte;
   std::int64_t optimizer_peak_bytes = 700 * kMegabyte;
   std::int64_t second_rank_extra_bytes = -50 * kMegabyte;  // of rank 1, in every phase
+  std::map<std::int64_t, std::int64_t> extra_bytes = {};   // of other ranks, in every phase; none: -200 MB
+  std::int64_t failing_rank = 0;                           // of a run that runs out of memory
   std::int64_t step_time_ns = 10'000'000;
   std::int64_t num_steps = 20;
 };
+
+inline std::int64_t extra_bytes_of(const RunShape& shape, std::int64_t rank) {
+  const auto found = shape.extra_bytes.find(rank);
+  if (found != shape.extra_bytes.end()) return found->second;
+  return rank == 0 ? 0 : rank == 1 ? shape.second_rank_extra_bytes : -200 * kMegabyte;
+}
+
+// Of one step: experts' tokens to and fro, again for each label that replays, and the gradients.
+inline std::vector<protocol::CommCount> make_communication(const protocol::RecomputeSpec& recompute) {
+  using protocol::CommOperation;
+  using protocol::Pass;
+  std::vector<protocol::CommCount> counts = {{"dp", Pass::kUpdate, CommOperation::kReduceScatter, 2, 8 * kMegabyte, 400'000},
+                                             {"ep", Pass::kForward, CommOperation::kAllToAll, 6, 3 * kMegabyte, 300'000},
+                                             {"ep", Pass::kBackward, CommOperation::kAllToAll, 6, 3 * kMegabyte, 310'000}};
+  const auto num_replays = static_cast<std::int64_t>(protocol::counted_keys(recompute).size());
+  if (num_replays > 0)
+    counts.push_back({"ep", Pass::kReplay, CommOperation::kAllToAll, 6 * num_replays, 3 * num_replays * kMegabyte, 320'000});
+  return counts;
+}
 
 inline std::string hex_id(std::int64_t number) {
   char text[32];
@@ -71,7 +93,7 @@ inline protocol::Attribution make_attribution(std::int64_t peak_bytes) {
 inline protocol::StepRecord make_step(const RunShape& shape, const protocol::RecomputeSpec& recompute, std::int64_t rank,
                                       std::int64_t step) {
   using protocol::Phase;
-  const std::int64_t extra = rank == 1 ? shape.second_rank_extra_bytes : 0;
+  const std::int64_t extra = extra_bytes_of(shape, rank);
   protocol::StepRecord record;
   record.step = step;
   record.start_mono_ns = 1'000'000 + step * shape.step_time_ns;
@@ -94,6 +116,7 @@ inline protocol::StepRecord make_step(const RunShape& shape, const protocol::Rec
   record.forward_end_allocated_bytes = shape.forward_peak_bytes + extra - 100 * kMegabyte;
   record.tokens_received = {64 + step, 64 - step};
   for (const std::string& key : protocol::counted_keys(recompute)) record.replays[key] = 3;
+  record.communication = make_communication(recompute);
   return record;
 }
 
@@ -134,7 +157,7 @@ inline base::RankRows make_rank(const protocol::Trial& trial, const RunShape& sh
 
 class StudyBuilder {
  public:
-  explicit StudyBuilder(const std::string& name) {
+  explicit StudyBuilder(const std::string& name, const protocol::ParallelSpec& layout = {.world_size = 2}) : layout_(layout) {
     study_.plan.study_id = hex_id(0x5eed);
     study_.plan.name = name;
     study_.plan.sweep_path = "sweeps/" + name + ".yaml";
@@ -195,12 +218,12 @@ class StudyBuilder {
       if (trial.arm == arm) run(arm, shape);
   }
 
-  // Rank 0 runs out of memory in `stage` of step `step`, which is not completed; rank 1 is ended by the supervisor.
+  // One rank runs out of memory in `stage` of step `step`, which is not completed; the others are ended by the supervisor.
   base::AttemptRows& run_out_of_memory(const std::string& arm, protocol::Stage stage, protocol::Phase phase, std::int64_t step,
                                        const RunShape& shape = {}) {
     base::AttemptRows& rows = run(arm, shape);
     rows.launch.end = protocol::LaunchEnd::kRankFailed;
-    rows.launch.cause_rank = 0;
+    rows.launch.cause_rank = shape.failing_rank;
     for (base::RankRows& rank : rows.ranks) {
       rank.stages = ledger_up_to(stage);
       rank.steps.resize(static_cast<std::size_t>(step));
@@ -220,18 +243,21 @@ class StudyBuilder {
     oom.attribution = make_attribution(oom.allocated_bytes);
     oom.mono_ns = 5'000'000;
     oom.message = "out of memory: 64000000 bytes were requested";
-    base::RankRows& cause = rows.ranks[0];
+    for (base::RankRows& rank : rows.ranks) {
+      rank.exit.exit_code.reset();
+      rank.exit.signal = 15;
+      rank.exit.ended_by_supervisor = true;
+    }
+    base::RankRows& cause = rows.ranks[static_cast<std::size_t>(shape.failing_rank)];
     cause.oom = oom;
-    cause.exit.exit_code = 10;
-    rows.ranks[1].exit.exit_code.reset();
-    rows.ranks[1].exit.signal = 15;
-    rows.ranks[1].exit.ended_by_supervisor = true;
+    cause.exit = {shape.failing_rank, cause.exit.pid, 10, std::nullopt, false, cause.exit.start_mono_ns, cause.exit.end_mono_ns};
     for (std::size_t i = 0; i < rows.ranks.size(); ++i) rows.launch.ranks[i] = rows.ranks[i].exit;
     base::Failure failure;
     failure.kind = protocol::FailureKind::kOom;
     failure.stage = stage;
     failure.step = step;
     failure.phase = phase;
+    failure.rank = shape.failing_rank;
     failure.host = "node-a";
     failure.requested_bytes = oom.requested_bytes;
     failure.allocated_bytes = oom.allocated_bytes;
@@ -244,7 +270,8 @@ class StudyBuilder {
 
  private:
   void add_trial(const base::ArmRow& arm, std::int64_t block) {
-    protocol::Trial trial = make_trial(2);
+    protocol::Trial trial = make_trial(layout_.world_size);
+    trial.parallel = layout_;
     trial.study = study_.plan.name;
     trial.trial_id = hex_id(0x1000 + next_number_++);
     trial.group_id = arm.group_id;
@@ -270,6 +297,7 @@ class StudyBuilder {
     throw std::logic_error("no trial of " + arm + " is left to run");
   }
 
+  protocol::ParallelSpec layout_;
   base::StudyRows study_;
   std::int64_t next_number_ = 0;
 };

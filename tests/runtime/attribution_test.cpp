@@ -4,10 +4,10 @@
 #include <torch/csrc/autograd/autograd.h>
 
 #include "probes/device/charge.h"
-#include "probes/device/device_memory.h"
 #include "runtime/base/scope.h"
 #include "runtime/recompute/policy.h"
 #include "runtime/recompute/region.h"
+#include "tests/runtime/modelled_memory.h"
 
 namespace rematch::recompute {
 namespace {
@@ -18,10 +18,7 @@ using protocol::Role;
 constexpr std::int64_t kElements = 1024;
 constexpr std::int64_t kBytes = 4 * kElements;
 
-probes::DeviceMemory& memory() {
-  static auto& device = *probes::make_modelled_cpu_memory(std::nullopt).release();
-  return device;
-}
+probes::DeviceMemory& memory() { return modelled_memory(); }
 
 // One tensor that the graph keeps inside, and the output.
 Tensors square_of_exp(const Tensors& in) { return {in[0].exp().square()}; }

@@ -9,7 +9,8 @@ from trainer_runs import TINY_TRAINING, Run, dropout_fields, labels_of, tiny_pre
 
 CLOCKS = {"duration_ns", "start_mono_ns", "step_time_ns"}
 VALUES = {"loss", "loss_bits", "grad_norm", "aux_losses"}  # meta has none
-NOT_COMPARED = CLOCKS | VALUES
+# Without values there are none to send: row and token counts, losses. What carries activations is compared on axis cp, where nothing else goes.
+NOT_COMPARED = CLOCKS | VALUES | {"communication"}
 
 FULL = {"modules": None, "granularity": "full", "recompute": {"recompute_method": "uniform", "recompute_num_layers": 1}}
 BALANCED = {"moe_router_force_load_balancing": True}
@@ -42,6 +43,11 @@ class CpuMetaTest(unittest.TestCase):
             self.assertEqual(len(theirs["step"]), layout["training"]["train_iters"])
             for kind in ("model", "step"):
                 self.assertEqual(differences(theirs[kind], ours[kind]), {}, f"{kind} records of rank {rank}")
+            sent = [[{key: value for key, value in row.items() if key not in CLOCKS} for step in records["step"] for row in step["communication"]
+                     if row["axis"] == "cp"] for records in (theirs, ours)]
+            self.assertEqual(*sent, f"messages of rank {rank}")
+            if layout.get("parallel", {}).get("context_parallel_size", 1) > 1:
+                self.assertTrue(sent[0], "nothing was sent on axis cp")
 
     def check_arms(self, preset, arms, attention, dropout):
         fields = {**dropout_fields(dropout), **(BALANCED if "moe" in labels_of(preset) else {})}
@@ -66,6 +72,15 @@ class CpuMetaTest(unittest.TestCase):
         for modules in ([], ["moe"], ["layernorm", "moe_act"]):
             with self.subTest(modules=modules):
                 self.check(modules=modules, fields=BALANCED, **TWO_RANKS)
+
+    def test_context_parallel_ranks_are_equal_on_both(self):
+        for preset, way, modules in (("llama3_tiny", "p2p", ["core_attn"]), ("moonlight_tiny", "all_gather", ["core_attn", "mla_up_proj"]),
+                                     ("qwen3_next_tiny", "p2p", ["gdn_norm_out"])):
+            for arm in ([], modules):
+                with self.subTest(preset=preset, way=way, modules=arm):
+                    fields = {**dropout_fields(0.1), **(BALANCED if "moe" in labels_of(preset) else {})}
+                    self.check(modules=arm, preset=preset, fields=fields, world_size=2, expert_parallel=1, training=TINY_TRAINING,
+                               parallel={"context_parallel_size": 2, "cp_comm_type": way})
 
     def test_unforced_routing_differs_in_who_receives_the_rows_not_in_their_number(self):
         cpu, meta = run("cpu", [], **TWO_RANKS), run("meta", [], **TWO_RANKS)

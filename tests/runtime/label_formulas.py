@@ -3,6 +3,8 @@ reports/METRICS.md, as code.
 
 Every tensor is rounded up to the allocator's 512 bytes. R, the rows that a rank's experts receive, is measured per MoE layer.
 """
+from parallel_layout import ParallelLayout
+
 ALIGNMENT = 512
 BOOL, BF16, FP32, INT32, INT64 = 1, 2, 4, 4, 8
 
@@ -28,25 +30,35 @@ def layer_kinds(family, fields):
 
 
 class Shapes:
-    def __init__(self, document, rows_received):
-        self.f, training, parallel = document["model"]["fields"], document["training"], document["parallel"]
+    """What one rank sees: `tokens` where heads or columns are split over the tensor-parallel ranks, `rows` of the residual stream, which under
+    sequence parallelism are a share of them; `tp` the tensor-parallel degree."""
+
+    def __init__(self, document, rows_received, rank=0):
+        self.f, training, self.layout = document["model"]["fields"], document["training"], ParallelLayout(document, rank)
         self.family, self.backend = document["model"]["family"], document["backend"]["attention"]
-        kinds = layer_kinds(self.family, self.f)
+        all_kinds = layer_kinds(self.family, self.f)
+        chunks = list(self.layout.chunks())
+        kinds = [all_kinds[layer] for layers, _, _ in chunks for layer in layers]
+        self.has_embedding, self.has_head = any(first for _, first, _ in chunks), any(last for _, _, last in chunks)
+        self.layers_of_chunks = [len(layers) for layers, _, _ in chunks]
         self.mixers, self.mlps = [mixer for mixer, _ in kinds], [mlp for _, mlp in kinds]
-        self.num_layers, self.num_dense, self.rows = len(kinds), self.mlps.count("dense"), rows_received
-        self.sequence, self.batch = training["seq_length"], training["micro_batch_size"]
+        self.num_layers, self.num_dense, self.rows_received = len(kinds), self.mlps.count("dense"), rows_received
+        self.sequence, self.batch = training["seq_length"] // self.layout.context, training["micro_batch_size"]
+        self.tp, self.etp = self.layout.tensor, self.layout.expert_tensor
         self.tokens = self.sequence * self.batch
-        self.exchanges = parallel["expert_model_parallel_size"] > 1
+        self.rows = self.tokens // (self.tp if self.layout.sequence_parallel else 1)
+        self.exchanges = self.layout.expert * self.etp > 1
         self.fc1_factor = 1 if self.f.get("activation_func") == "squared_relu" else 2
+        self.overlaps_shared_experts = document["features"]["moe_shared_expert_overlap"]
 
 
 def norm(s, width):
-    return tensor(s.tokens, width, size=BF16) + tensor(s.tokens, size=FP32)
+    return tensor(s.rows, width, size=BF16) + tensor(s.rows, size=FP32)
 
 
 def core_attn(s):
     num_attention = s.mixers.count("gqa") + s.mixers.count("mla")
-    heads = s.f["num_attention_heads"]
+    heads = s.f["num_attention_heads"] // s.tp
     if s.backend == "fused":
         return num_attention * tensor(s.batch, heads, s.sequence, size=FP32)  # the log-sum-exp
     scores = (s.batch, heads, s.sequence, s.sequence)
@@ -61,29 +73,35 @@ def repeated_keys_and_values(s):
     groups, heads = s.f.get("num_query_groups"), s.f["num_attention_heads"]
     if groups is None or groups == heads:
         return 0
+    groups, heads = groups // s.tp, heads // s.tp
     one = lambda count: 2 * tensor(s.batch, count, s.sequence, s.f["kv_channels"], size=BF16)
     return one(heads) - one(groups)
 
 
 def mla_up_proj(s):
-    heads, width = s.f["num_attention_heads"], s.f["qk_head_dim"] + s.f["qk_pos_emb_head_dim"]
+    heads, width = s.f["num_attention_heads"] // s.tp, s.f["qk_head_dim"] + s.f["qk_pos_emb_head_dim"]
     q_k = 2 * tensor(s.tokens, heads, width, size=BF16)
     value = tensor(s.tokens, heads, s.f["v_head_dim"], size=BF16)
     query_norm = 0 if s.f["q_lora_rank"] is None else norm(s, s.f["q_lora_rank"])
-    return s.num_layers * (q_k + value + norm(s, s.f["kv_lora_rank"]) + query_norm)
+    return s.num_layers * (q_k + value + norm(s, s.f["kv_lora_rank"]) + query_norm - gathered_key(s))
+
+
+def gathered_key(s):
+    """The rotary key of all rows, which mla_up_proj keeps where it has to be gathered."""
+    return tensor(s.tokens, s.f["qk_pos_emb_head_dim"], size=BF16) if s.layout.sequence_parallel else 0
 
 
 def layernorm(s):
     input_norms = s.mixers.count("mla")
-    return (input_norms + len(s.rows)) * norm(s, s.f["hidden_size"])
+    return (input_norms + len(s.rows_received)) * norm(s, s.f["hidden_size"])
 
 
 def moe_act(s):
-    return sum(tensor(rows, s.f["moe_ffn_hidden_size"], size=BF16) for rows in s.rows)
+    return sum(tensor(rows, s.f["moe_ffn_hidden_size"] // s.etp, size=BF16) for rows in s.rows_received)
 
 
 def mlp_inside(s, width):
-    return tensor(s.tokens, s.fc1_factor * width, size=BF16) + tensor(s.tokens, width, size=BF16)
+    return tensor(s.tokens, s.fc1_factor * width // s.tp, size=BF16) + tensor(s.tokens, width // s.tp, size=BF16)
 
 
 def mlp(s):
@@ -94,32 +112,33 @@ def shared_experts(s):
     width = s.f["moe_shared_expert_intermediate_size"]
     if width == 0:
         return 0
-    gate = tensor(s.tokens, size=BF16) + tensor(s.tokens, s.f["hidden_size"], size=BF16) if s.f["moe_shared_expert_gate"] else 0
-    return len(s.rows) * (mlp_inside(s, width) + gate)
+    gate = tensor(s.rows, size=BF16) + tensor(s.rows, s.f["hidden_size"], size=BF16) if s.f["moe_shared_expert_gate"] else 0
+    gathered = tensor(s.tokens, s.f["hidden_size"], size=BF16) if s.overlaps_shared_experts and s.tp > 1 else 0
+    return len(s.rows_received) * (mlp_inside(s, width) + gate + gathered)
 
 
 def router(s):
-    everything = (s.tokens, s.f["num_moe_experts"])
+    everything = (s.rows, s.f["num_moe_experts"])
     kept = 2 * tensor(*everything, size=FP32) + tensor(*everything, size=BOOL)  # scores, probabilities, map
     if s.f["moe_router_load_balancing_type"] != "none":
         groups = s.batch if s.f["moe_router_load_balancing_type"] == "seq_aux_loss" else 1
         kept += tensor(*everything, size=FP32) + tensor(groups, s.f["num_moe_experts"], size=FP32)
     if s.f["moe_input_jitter_eps"]:
-        kept += 2 * tensor(s.tokens, s.f["hidden_size"], size=BF16)
+        kept += 2 * tensor(s.rows, s.f["hidden_size"], size=BF16)
     return kept
 
 
 def moe(s):
-    choices, width = s.tokens * s.f["moe_router_topk"], s.f["moe_ffn_hidden_size"]
+    choices, width = s.rows * s.f["moe_router_topk"], s.f["moe_ffn_hidden_size"] // s.etp
     per_layer = router(s) + 2 * tensor(choices, size=INT32)
     experts = sum(tensor(rows, s.f["hidden_size"], size=BF16) + tensor(rows, s.fc1_factor * width, size=BF16) +
                   tensor(rows, width, size=BF16) + tensor(rows, size=FP32) + (2 * tensor(rows, size=INT32) if s.exchanges else 0)
-                  for rows in s.rows)
-    return len(s.rows) * per_layer + experts + shared_experts(s)
+                  for rows in s.rows_received)
+    return len(s.rows_received) * per_layer + experts + shared_experts(s)
 
 
 def gdn_norm_out(s):
-    heads, width = s.f["linear_num_value_heads"], s.f["linear_value_head_dim"]
+    heads, width = s.f["linear_num_value_heads"] // s.tp, s.f["linear_value_head_dim"]
     return s.mixers.count("gdn") * (tensor(s.tokens, heads, width, size=BF16) + tensor(s.tokens, heads, size=FP32))
 
 
@@ -130,20 +149,26 @@ INSIDE_MOE = {"moe_act", "shared_experts"}  # already dropped where `moe` is; th
 
 def full(s, layers_per_group=1):
     """What uniform full recompute holds at the end of forward: each group's input, and what lies outside the layers."""
-    return -(-s.num_layers // layers_per_group) * tensor(s.tokens, s.f["hidden_size"], size=BF16) + outside_layers(s)
+    num_groups = sum(-(-count // layers_per_group) for count in s.layers_of_chunks)
+    return num_groups * tensor(s.rows, s.f["hidden_size"], size=BF16) + outside_layers(s)
 
 
 def outside_layers(s):
-    stream = (s.tokens, s.f["hidden_size"])
-    dropout_mask = tensor(*stream, size=BOOL) if s.f["hidden_dropout"] > 0 else 0  # of the embedding's output
+    stream = (s.rows, s.f["hidden_size"])
+    dropout_mask = tensor(*stream, size=BOOL) if s.f["hidden_dropout"] > 0 and s.has_embedding else 0  # of the embedding's output
+    token_ids = tensor(s.tokens, size=INT64)
+    labels = tensor(s.tokens, size=INT64)
+    if not s.has_head:
+        return dropout_mask + (token_ids if s.has_embedding else 0)
     final_norm = tensor(*stream, size=BF16) + norm(s, s.f["hidden_size"])  # its input, output and reciprocal deviations
-    loss = tensor(s.tokens, s.f["padded_vocab_size"], size=FP32) + tensor(1, size=FP32)  # the logits' gradient, and the loss
-    return dropout_mask + final_norm + loss + 2 * tensor(s.tokens, size=INT64)  # token ids and labels
+    loss = tensor(s.tokens, s.f["padded_vocab_size"] // s.tp, size=FP32) + tensor(1, size=FP32)  # the logits' gradient, and the loss
+    return dropout_mask + final_norm + loss + labels + (token_ids if s.has_embedding else 0)
 
 
 def inside_the_replay_of_moe(labels, s, layer):
     """What moe_act and shared_experts beside moe take from the peak of that layer's replay, where it lies at the combine."""
-    dropped = {"moe_act": tensor(s.rows[layer], s.f["moe_ffn_hidden_size"], size=BF16), "shared_experts": shared_experts(s) // len(s.rows)}
+    dropped = {"moe_act": tensor(s.rows_received[layer], s.f["moe_ffn_hidden_size"] // s.etp, size=BF16),
+               "shared_experts": shared_experts(s) // len(s.rows_received)}
     return sum(dropped[label] for label in labels)
 
 

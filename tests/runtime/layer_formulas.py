@@ -3,18 +3,18 @@
 """
 import copy
 
-from label_formulas import BF16, BOOL, FP32, dropped_bytes, norm, tensor
+from label_formulas import BF16, BOOL, FP32, dropped_bytes, gathered_key, norm, tensor
 
 INT64 = 8
 DELTA_RULE_CHUNK = 64  # tokens; the rows of each chunk's inverse
 
 
 def stream(s):
-    return tensor(s.tokens, s.f["hidden_size"], size=BF16)
+    return tensor(s.rows, s.f["hidden_size"], size=BF16)
 
 
 def dropout_mask(s):
-    return tensor(s.tokens, s.f["hidden_size"], size=BOOL) if s.f["hidden_dropout"] > 0 else 0
+    return tensor(s.rows, s.f["hidden_size"], size=BOOL) if s.f["hidden_dropout"] > 0 else 0
 
 
 def fused_norm(s):
@@ -22,7 +22,7 @@ def fused_norm(s):
 
 
 def key_and_value(s):
-    return 2 * tensor(s.tokens, s.f["num_query_groups"], s.f["kv_channels"], size=BF16)
+    return 2 * tensor(s.tokens, s.f["num_query_groups"] // s.tp, s.f["kv_channels"], size=BF16)
 
 
 def repeats_keys(s):
@@ -31,7 +31,7 @@ def repeats_keys(s):
 
 
 def gqa(s):
-    heads, groups, width = s.f["num_attention_heads"], s.f["num_query_groups"], s.f["kv_channels"]
+    heads, groups, width = s.f["num_attention_heads"] // s.tp, s.f["num_query_groups"] // s.tp, s.f["kv_channels"]
     of_heads = tensor(s.tokens, heads, width, size=BF16)
     kept = fused_norm(s) + 2 * of_heads  # q, and what attention puts out
     if not repeats_keys(s):
@@ -44,13 +44,13 @@ def gqa(s):
 
 
 def mla(s):
-    query_latent = 0 if s.f["q_lora_rank"] is None else tensor(s.tokens, s.f["q_lora_rank"], size=BF16)
-    key_value_latent = tensor(s.tokens, s.f["kv_lora_rank"] + s.f["qk_pos_emb_head_dim"], size=BF16)
-    return query_latent + key_value_latent + tensor(s.tokens, s.f["num_attention_heads"], s.f["v_head_dim"], size=BF16)
+    query_latent = 0 if s.f["q_lora_rank"] is None else tensor(s.rows, s.f["q_lora_rank"], size=BF16)
+    key_value_latent = tensor(s.rows, s.f["kv_lora_rank"] + s.f["qk_pos_emb_head_dim"], size=BF16)
+    return query_latent + key_value_latent + tensor(s.tokens, s.f["num_attention_heads"] // s.tp, s.f["v_head_dim"], size=BF16)
 
 
 def mamba(s):
-    heads, groups = s.f["mamba_num_heads"], s.f["mamba_num_groups"]
+    heads, groups = s.f["mamba_num_heads"] // s.tp, s.f["mamba_num_groups"] // s.tp
     inner = heads * s.f["mamba_head_dim"]
     projection = tensor(s.tokens, 2 * inner + 2 * groups * s.f["mamba_state_dim"] + heads, size=BF16)
     inner_tensors = 3 * tensor(s.tokens, inner, size=BF16)  # the scan's output before and behind the gate, normed
@@ -58,7 +58,7 @@ def mamba(s):
 
 
 def gdn(s):
-    key_heads, heads = s.f["linear_num_key_heads"], s.f["linear_num_value_heads"]
+    key_heads, heads = s.f["linear_num_key_heads"] // s.tp, s.f["linear_num_value_heads"] // s.tp
     key_width, values = s.f["linear_key_head_dim"], heads * s.f["linear_value_head_dim"]
     convolved = 2 * key_heads * key_width + values
     projection = tensor(s.tokens, convolved + values + 2 * heads, size=BF16)
@@ -66,7 +66,17 @@ def gdn(s):
     rule = (2 * tensor(s.tokens, heads, key_width, size=BF16) + 2 * tensor(s.tokens, values, size=BF16) +  # q, k, v, output
             tensor(s.tokens, heads, size=BF16) + tensor(s.tokens, heads, size=FP32) +                      # beta, decay
             tensor(s.tokens, heads, DELTA_RULE_CHUNK, size=BF16))
-    return fused_norm(s) + projection + heads_in + rule
+    return fused_norm(s) + projection + heads_in + rule + parameter_shares(s)
+
+
+def parameter_shares(s):
+    """What context parallelism cuts out of a gated delta net's parameters: of the convolution, of dt_bias and A_log."""
+    parts = s.tp * s.layout.context
+    if s.layout.context == 1:
+        return 0
+    heads, values = s.f["linear_num_value_heads"], s.f["linear_num_value_heads"] * s.f["linear_value_head_dim"]
+    channels = 2 * s.f["linear_num_key_heads"] * s.f["linear_key_head_dim"] + values
+    return tensor(channels // parts, s.f["linear_conv_kernel_dim"], size=BF16) + 2 * tensor(heads // parts, size=BF16)
 
 
 MIXERS = {"gqa": gqa, "mla": mla, "mamba": mamba, "gdn": gdn}
@@ -74,11 +84,11 @@ MIXERS = {"gqa": gqa, "mla": mla, "mamba": mamba, "gdn": gdn}
 
 def layers(s):
     """Each layer by itself, in the shapes that the labels' formulas want."""
-    rows = iter(s.rows)
+    rows = iter(s.rows_received)
     for mixer, mlp in zip(s.mixers, s.mlps):
         layer = copy.copy(s)
         layer.mixers, layer.mlps, layer.num_layers, layer.num_dense = [mixer], [mlp], 1, int(mlp == "dense")
-        layer.rows = [next(rows)] if mlp == "moe" else []
+        layer.rows_received = [next(rows)] if mlp == "moe" else []
         yield layer
 
 
@@ -91,6 +101,8 @@ def outside_labels(layer):
 
 def kept_instead(label, s):
     """What an active label keeps that is not held without it."""
+    if label == "mla_up_proj":
+        return s.mixers.count("mla") * gathered_key(s)
     return s.mixers.count("gqa") * key_and_value(s) if label == "core_attn" and repeats_keys(s) else 0
 
 
@@ -108,7 +120,7 @@ def embedding(s):
 
 
 def output_layer(s):
-    return stream(s) + fused_norm(s) + tensor(s.tokens, s.f["padded_vocab_size"], size=FP32)  # the last: the loss's gradient
+    return stream(s) + fused_norm(s) + tensor(s.tokens, s.f["padded_vocab_size"] // s.tp, size=FP32)  # the last: the loss's gradient
 
 
 def held_by_no_operation(s):

@@ -157,7 +157,7 @@ struct SmallJob {
     matrix = store.declare({.name = "matrix", .shape = {3, 5}});
     vector = store.declare({.name = "vector", .shape = {7}, .dtype = at::kFloat});
     expert = store.declare({.name = "expert", .shape = {2, 2}, .kind = nn::ParameterKind::kExpert, .dtype = at::kFloat});
-    buffers = place_parameters(store, mesh, spec, dummies);
+    buffers = place_parameters(store, mesh, {.optimizer = spec, .dummies = dummies});
     for (auto& parameter : store.all()) nn::initialise(parameter, 5, 1.0);
     std::vector<ParamBuffer*> pointers;
     for (const auto& buffer : buffers) pointers.push_back(buffer.get());

@@ -5,10 +5,8 @@
 #include <torch/csrc/autograd/autograd.h>
 
 #include <limits>
-#include <torch/csrc/distributed/c10d/Backend.hpp>
 #include <tuple>
 
-#include "runtime/comm/backends.h"
 #include "runtime/nn/jitter.h"
 #include "runtime/nn/output_gate.h"
 #include "runtime/nn/router.h"
@@ -19,8 +17,6 @@ namespace {
 
 constexpr std::int64_t kExperts = 8, kChosen = 3, kLength = 6, kBatch = 2, kHidden = 16;
 constexpr SequenceShape kSequence{kLength, kBatch};
-
-comm::Communicator alone() { return {"dp", comm::make_backend("single", {}, {.name = "dp"}), at::kCPU}; }
 
 at::Tensor naive_scores(const at::Tensor& logits, const RouterShape& shape) {
   return shape.score_function == ScoreFunction::kSigmoid ? logits.sigmoid() : logits.softmax(1);
@@ -73,8 +69,7 @@ class Router : public testing::Test {
 
 TEST_F(Router, ProbabilitiesOfEveryScoreFunction) {
   for (const auto& shape : score_variants()) {
-    const auto group = alone();
-    RouterTracker tracker({.num_experts = kExperts}, group, at::kCPU);
+    RouterTracker tracker({.num_experts = kExperts, .topk = kChosen}, alone_mesh());
     const auto twin = [&](const Tensors& in) {
       const auto logits = at::matmul(in[0], in[1].t());
       return Tensors{naive_probs(logits, naive_map(naive_scores(logits, shape), {}), shape)};
@@ -92,9 +87,8 @@ TEST_F(Router, LoadBalancingLossesAndTheirGradients) {
       shape.load_balancing = type;
       shape.aux_loss_coeff = 0.7;
       constexpr double kScale = 0.25;
-      const auto group = alone();
       const auto inputs = router_inputs();
-      RouterTracker tracker({.num_experts = kExperts, .load_balancing = type}, group, at::kCPU);
+      RouterTracker tracker({.num_experts = kExperts, .topk = kChosen, .load_balancing = type}, alone_mesh());
       Tensors mine, theirs;
       for (const auto& input : inputs) {
         mine.push_back(input.to(at::kDouble).requires_grad_());
@@ -112,9 +106,8 @@ TEST_F(Router, LoadBalancingLossesAndTheirGradients) {
 }
 
 TEST_F(Router, AnExpertBiasMovesTheChoiceAndNotTheProbabilitiesAndFollowsTheCounts) {
-  const auto group = alone();
   constexpr double kRate = 0.5;
-  RouterTracker tracker({.num_experts = kExperts, .bias_update_rate = kRate}, group, at::kCPU);
+  RouterTracker tracker({.num_experts = kExperts, .topk = kChosen, .bias_update_rate = kRate}, alone_mesh());
   const auto shape = score_variants().front();
   const auto inputs = router_inputs();
   const auto routed = [&](const at::Tensor& bias) {
@@ -134,11 +127,11 @@ TEST_F(Router, AnExpertBiasMovesTheChoiceAndNotTheProbabilitiesAndFollowsTheCoun
 }
 
 TEST_F(Router, AnExpertBiasDoesNotReachTheLoadBalancingLoss) {
-  const auto group = alone();
   auto shape = score_variants().front();
   shape.load_balancing = LoadBalancing::kSeqAuxLoss;
   shape.aux_loss_coeff = 0.7;
-  RouterTracker biased({.num_experts = kExperts, .load_balancing = shape.load_balancing, .bias_update_rate = 0.5}, group, at::kCPU);
+  RouterTracker biased({.num_experts = kExperts, .topk = kChosen, .load_balancing = shape.load_balancing, .bias_update_rate = 0.5},
+                       alone_mesh());
   const auto inputs = router_inputs();
   const auto x = inputs[0].clone().requires_grad_();
   const auto before = route(x, inputs[1], shape, {kSequence, biased}).experts_TK;
@@ -149,29 +142,52 @@ TEST_F(Router, AnExpertBiasDoesNotReachTheLoadBalancingLoss) {
   EXPECT_EQ(*biased.take_loss(), loss);
 }
 
-TEST_F(Router, CountsAMicroBatchOnceAndNotWithoutAGraph) {
-  const auto group = alone();
-  RouterTracker tracker({.num_experts = kExperts, .load_balancing = LoadBalancing::kAuxLoss, .bias_update_rate = 1.0}, group, at::kCPU);
-  auto shape = score_variants().front();
-  shape.load_balancing = LoadBalancing::kAuxLoss;
-  shape.aux_loss_coeff = 1;
-  const auto inputs = router_inputs();
-  {
-    const at::NoGradGuard first_forward_of_a_checkpoint;
-    route(inputs[0], inputs[1], shape, {kSequence, tracker});
+// Two micro-batches in flight, as in a pipeline: the first one is replayed after the second one's forward.
+TEST_F(Router, AMicroBatchCountsInItsFirstForwardAndAReplayTakesWhatItCounted) {
+  for (const auto type : {LoadBalancing::kAuxLoss, LoadBalancing::kSeqAuxLoss, LoadBalancing::kGlobalAuxLoss}) {
+    auto shape = score_variants().front();
+    shape.load_balancing = type;
+    shape.aux_loss_coeff = 0.7;
+    const auto weight = random({kExperts, kHidden});
+    const Tensors inputs = {random({kSequence.num_tokens(), kHidden}), random({kSequence.num_tokens(), kHidden})};
+    struct Step {
+      Tensors grads;
+      double loss = 0;
+      at::Tensor bias;
+    };
+    const auto step = [&](bool checkpointed) {
+      RouterTracker tracker({.num_experts = kExperts, .topk = kChosen, .load_balancing = type, .bias_update_rate = 1.0}, alone_mesh());
+      const auto run = [&](std::int64_t index, const at::Tensor& x) {
+        return route(x, weight, shape, {{.length = kLength, .batch = kBatch, .micro_batch = index}, tracker}).probs_TE;
+      };
+      Step result;
+      Tensors leaves, outputs;
+      for (std::int64_t i = 0; i < 2; ++i) {
+        leaves.push_back(inputs[static_cast<std::size_t>(i)].clone().requires_grad_());
+        const at::AutoGradMode records(!checkpointed);
+        outputs.push_back(run(i, leaves.back()));
+      }
+      for (std::int64_t i = 0; i < 2; ++i) {
+        const auto index = static_cast<std::size_t>(i);
+        torch::autograd::backward({(checkpointed ? run(i, leaves[index]) : outputs[index]).square().sum()}, {});
+        result.grads.push_back(leaves[index].grad());
+      }
+      tracker.finish_step();
+      result.loss = *tracker.take_loss();
+      result.bias = tracker.expert_bias().clone();
+      EXPECT_FALSE(tracker.take_loss());
+      return result;
+    };
+    const auto control = step(false), replayed = step(true);
+    EXPECT_EQ(replayed.loss, control.loss);
+    EXPECT_TRUE(at::equal(replayed.bias, control.bias));
+    EXPECT_FALSE(at::equal(control.bias, at::zeros({kExperts})));
+    for (std::size_t i = 0; i < 2; ++i) EXPECT_TRUE(at::equal(replayed.grads[i], control.grads[i]));
   }
-  EXPECT_FALSE(tracker.take_loss());
-  tracker.finish_step();
-  EXPECT_TRUE(at::equal(tracker.expert_bias(), at::zeros({kExperts})));
-  route(inputs[0].clone().requires_grad_(), inputs[1], shape, {kSequence, tracker});
-  EXPECT_TRUE(tracker.take_loss());
-  tracker.finish_step();
-  EXPECT_FALSE(at::equal(tracker.expert_bias(), at::zeros({kExperts})));
 }
 
 TEST_F(Router, ForcedBalancingGivesEveryExpertItsTurn) {
-  const auto group = alone();
-  RouterTracker tracker({.num_experts = kExperts}, group, at::kCPU);
+  RouterTracker tracker({.num_experts = kExperts, .topk = kChosen}, alone_mesh());
   auto shape = score_variants().front();
   shape.force_load_balancing = true;
   const auto inputs = router_inputs();

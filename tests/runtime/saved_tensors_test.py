@@ -35,7 +35,9 @@ def saved_tensors(document):
     return [SavedTensors(text) for text in outputs]
 
 
-class SavedTensorsTest(unittest.TestCase):
+class SavedTensorsCheck:
+    """For test cases."""
+
     def check(self, table, shapes, labels):
         layers = list(layer_formulas.layers(shapes))
         wanted = {f"layers.{index}": layer_formulas.layer_bytes(layer, labels) for index, layer in enumerate(layers)}
@@ -49,6 +51,8 @@ class SavedTensorsTest(unittest.TestCase):
         other = layer_formulas.held_by_no_operation(shapes)
         self.assertEqual(table.total, {"saved tensors": held, "held by other tensors": other, "held in all": held + other})
 
+
+class SavedTensorsTest(SavedTensorsCheck, unittest.TestCase):
     def test_every_layer_of_every_tiny_preset_holds_its_formula_to_the_byte(self):
         for preset in tiny_presets():
             labels = labels_of(preset)

@@ -93,8 +93,8 @@ def rank_environment(rank, world_size, master_port, **more):
             "MASTER_PORT": str(master_port), "OMP_NUM_THREADS": "1", **more}
 
 
-def start_rank(arguments, environment, prefix=(), stderr=subprocess.STDOUT):
-    return subprocess.Popen([*prefix, str(TRAINER), *arguments], env={**os.environ, **environment}, stdout=subprocess.PIPE, stderr=stderr, text=True)
+def start_rank(arguments, environment, prefix=(), stderr=subprocess.STDOUT, program=TRAINER):
+    return subprocess.Popen([*prefix, str(program), *arguments], env={**os.environ, **environment}, stdout=subprocess.PIPE, stderr=stderr, text=True)
 
 
 def outputs_of(processes, limit_s=LIMIT_S):
@@ -106,11 +106,11 @@ def outputs_of(processes, limit_s=LIMIT_S):
             process.kill()
 
 
-def run_ranks(arguments, world_size, stderr=subprocess.STDOUT):
-    """One trainer a rank, all at the same time: their exit codes, and what each wrote."""
+def run_ranks(arguments, world_size, stderr=subprocess.STDOUT, program=TRAINER, limit_s=LIMIT_S):
+    """One program a rank, all at the same time: their exit codes, and what each wrote."""
     port = free_port()
-    processes = [start_rank(arguments, rank_environment(rank, world_size, port), stderr=stderr) for rank in range(world_size)]
-    outputs = outputs_of(processes)
+    processes = [start_rank(arguments, rank_environment(rank, world_size, port), stderr=stderr, program=program) for rank in range(world_size)]
+    outputs = outputs_of(processes, limit_s)
     return [process.returncode for process in processes], outputs
 
 
@@ -119,38 +119,57 @@ def read_lines(path):
     return [json.loads(line) for line in path.read_text().split("\n")[:-1]] if path.is_file() else []
 
 
-class Run:
-    """One trial carried out. ranks[r] has the records of rank r by kind; gradients[r] maps (step, parameter) to a hash."""
+class Records:
+    """What the ranks of one trial left. ranks[r] has the records of rank r by kind; gradients[r] maps (step, parameter) to a hash."""
 
-    def __init__(self, document):
-        with tempfile.TemporaryDirectory(prefix="rematch-trainer-") as folder:
-            self.folder = pathlib.Path(folder)
-            (self.folder / "trial.json").write_text(json.dumps(document))
-            arguments = ["--trial", str(self.folder / "trial.json"), "--gradient-log", str(self.folder)]
-            self.exit_codes, self.logs = run_ranks(arguments, document["parallel"]["world_size"])
-            self.ranks = [self._records(rank) for rank in range(len(self.exit_codes))]
-            self.gradients = [self._gradients(rank) for rank in range(len(self.exit_codes))]
+    def __init__(self, folder, world_size):
+        self.folder = pathlib.Path(folder)
+        self.ranks = [self._records(rank) for rank in range(world_size)]
+        self.gradients = [self._gradients(rank) for rank in range(world_size)]
 
     def _records(self, rank):
-        path = self.folder / f"rank-{rank:05d}.jsonl"
-        lines = [json.loads(line) for line in path.read_text().splitlines()] if path.is_file() else []
+        lines = read_lines(self.folder / f"rank-{rank:05d}.jsonl")
         kinds = {kind: [] for kind in ("hello", "model", "stage", "step", "oom", "error", "bye")}
         for line in lines:
             kinds[line["t"]].append(line)
         return kinds
 
     def _gradients(self, rank):
-        path = self.folder / f"gradients-{rank:05d}.jsonl"
-        lines = [json.loads(line) for line in path.read_text().splitlines()] if path.is_file() else []
+        lines = read_lines(self.folder / f"gradients-{rank:05d}.jsonl")
         return {(line["step"], line["parameter"]): line["gradient_hash"] for line in lines}
+
+    def loss_bits(self):
+        return [[step["loss_bits"] for step in rank["step"]] for rank in self.ranks]
+
+
+class Run(Records):
+    """One trial carried out."""
+
+    def __init__(self, document):
+        with tempfile.TemporaryDirectory(prefix="rematch-trainer-") as folder:
+            trial = pathlib.Path(folder) / "trial.json"
+            trial.write_text(json.dumps(document))
+            self.exit_codes, self.logs = run_ranks(["--trial", str(trial), "--gradient-log", folder], document["parallel"]["world_size"])
+            super().__init__(folder, len(self.exit_codes))
 
     def require_success(self):
         if any(self.exit_codes):
             raise AssertionError(f"ranks ended with {self.exit_codes}:\n" + "\n".join(self.logs))
         return self
 
-    def loss_bits(self):
-        return [[step["loss_bits"] for step in rank["step"]] for rank in self.ranks]
+
+def run_batch(documents, limit_s=LIMIT_S):
+    """Trials of one layout, one after the other in one process a rank: the Records of each."""
+    world_size = documents[0]["parallel"]["world_size"]
+    with tempfile.TemporaryDirectory(prefix="rematch-batch-") as folder:
+        trials = [pathlib.Path(folder) / f"{index:03d}" / "trial.json" for index in range(len(documents))]
+        for trial, document in zip(trials, documents):
+            trial.parent.mkdir()
+            trial.write_text(json.dumps(document))
+        exit_codes, logs = run_ranks([str(trial) for trial in trials], world_size, program=BIN / "trial_batch", limit_s=limit_s)
+        if any(exit_codes):
+            raise AssertionError(f"ranks ended with {exit_codes}:\n" + "\n".join(logs))
+        return [Records(trial.parent, world_size) for trial in trials]
 
 
 def activation_peak(step):

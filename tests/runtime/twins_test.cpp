@@ -136,7 +136,7 @@ TEST_F(Twins, MlaExpandRotatesAndSharesTheRotaryKey) {
 TEST_F(Twins, DispatchAndCombineWeighEachTokensExperts) {
   const auto experts = at::tensor({2, 0, 1, 2, 2, 1, 0, 1}, at::kLong).view({4, 2});
   const comm::Communicator alone("ep", comm::make_backend("single", {}, {.name = "ep"}), at::kCPU);
-  const auto exchange = std::make_shared<const TokenExchange>(experts, 4, alone);
+  const auto exchange = std::make_shared<const TokenExchange>(experts, 4, ExpertGroups{alone, alone});
   EXPECT_EQ(exchange->rows_per_local_expert(), (std::vector<std::int64_t>{2, 3, 3, 0}));
   const auto ours = [&](const Tensors& in) {
     const auto sent = dispatch(exchange, in[0], in[1].to(at::kFloat));

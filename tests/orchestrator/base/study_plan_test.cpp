@@ -17,6 +17,7 @@ protocol::Trial sample_trial() {
   trial.arm = "moe_act";
   trial.trainer_build_id = "build";
   trial.timeout_ms = 1000;
+  trial.collective_timeout_ms = trial.timeout_ms / 2;
   trial.model.family = "mla_moe";
   trial.model.fields = {{"num_layers", std::int64_t{4}}, {"rotary_base", 50000.0}, {"q_lora_rank", {}}};
   trial.training = {.seq_length = 8, .micro_batch_size = 1, .global_batch_size = 1, .train_iters = 12, .seed = 7};

@@ -30,6 +30,17 @@ void full(protocol::Trial& trial, std::optional<std::string> method, std::option
 void distribute(protocol::Trial& trial, std::int64_t num_ranks) {
   trial.recompute.distribute_saved_activations = true;
   trial.parallel.tensor_model_parallel_size = num_ranks;
+  trial.model.fields["moe_layer_freq"] = std::vector<std::int64_t>{0, 0, 0, 0};
+}
+
+void split_tensor(protocol::Trial& trial, bool sequence_parallel) {
+  trial.parallel.tensor_model_parallel_size = 2;
+  trial.parallel.sequence_parallel = sequence_parallel;
+}
+
+void split_context(protocol::Trial& trial, const char* attention = "fused") {
+  trial.parallel.context_parallel_size = 2;
+  trial.backend.attention = attention;
 }
 
 void add_gdn(protocol::FamilyDescription& family) {
@@ -48,12 +59,43 @@ const std::vector<Case> kCases = {
     {"full_with_labels", [](auto& t, auto&) { full(t, "uniform", 1), select(t, {"moe_atc"}); }, {"G9"}},
     {"full_with_an_empty_list", [](auto& t, auto&) { full(t, "uniform", 1), select(t, {}); }, {}},
     {"full_of_more_layers_than_there_are", [](auto& t, auto&) { full(t, "block", 5); }, {"R2"}},
+    {"full_of_more_layers_than_a_chunk_has",
+     [](auto& t, auto&) { full(t, "block", 3), t.parallel.pipeline_model_parallel_size = 2; },
+     {"R2"}},
+    {"full_of_a_whole_chunk", [](auto& t, auto&) { full(t, "block", 2), t.parallel.pipeline_model_parallel_size = 2; }, {}},
     {"full_of_no_layer", [](auto& t, auto&) { full(t, "uniform", 0); }, {"R2"}},
     {"full_with_offloading", [](auto& t, auto&) { full(t, "uniform", 1), t.features.cpu_offloading = true; }, {"O2"}},
     {"full_distributed", [](auto& t, auto&) { full(t, "uniform", 1), distribute(t, 2); }, {}},
     {"full_distributed_over_one_rank", [](auto& t, auto&) { full(t, "uniform", 1), distribute(t, 1); }, {"G8"}},
     {"full_distributed_without_method", [](auto& t, auto&) { full(t, {}, 1), distribute(t, 2); }, {"G3", "G8"}},
     {"selective_distributed", [](auto& t, auto&) { distribute(t, 2); }, {"G8"}},
+    {"full_distributed_under_sequence_parallelism",
+     [](auto& t, auto&) { full(t, "uniform", 1), distribute(t, 2), split_tensor(t, true); },
+     {"G7"}},
+    {"distributed_without_granularity",
+     [](auto& t, auto&) { distribute(t, 2), split_tensor(t, true), t.recompute.recompute_granularity.reset(); },
+     {"G8"}},
+    {"experts_under_tensor_parallelism", [](auto& t, auto&) { split_tensor(t, false); }, {"M5"}},
+    {"experts_under_sequence_parallelism", [](auto& t, auto&) { split_tensor(t, true); }, {}},
+    {"dense_layers_under_tensor_parallelism",
+     [](auto& t, auto&) {
+       split_tensor(t, false), t.model.fields["moe_layer_freq"] = std::vector<std::int64_t>{0, 0, 0, 0};
+     },
+     {}},
+    {"context_parallel", [](auto& t, auto&) { split_context(t), select(t, {"moe_act"}); }, {}},
+    {"context_parallel_unfused", [](auto& t, auto&) { split_context(t, "unfused"); }, {"R4"}},
+    {"unfused_without_context_parallelism", [](auto& t, auto&) { t.backend.attention = "unfused"; }, {}},
+    {"core_attn_under_context_parallelism", [](auto& t, auto&) { split_context(t), select(t, {"core_attn"}); }, {"L5", "X1"}},
+    {"gdn_norm_out_under_context_parallelism", [](auto& t, auto& f) { split_context(t), add_gdn(f), select(t, {"gdn_norm_out"}); }, {"X1"}},
+    {"gdn_norm_out_without_a_site_under_context_parallelism",
+     [](auto& t, auto&) { split_context(t), select(t, {"gdn_norm_out"}); },
+     {"L4", "L8"}},
+    {"layers_that_an_axis_does_not_split",
+     [](auto& t, auto& f) { split_context(t), f.unsplit_kinds["context_parallel_size"] = {"moe"}; },
+     {"R3"}},
+    {"layers_that_another_axis_does_not_split",
+     [](auto& t, auto& f) { split_context(t), f.unsplit_kinds["tensor_model_parallel_size"] = {"moe"}; },
+     {}},
     {"selective_with_method", [](auto& t, auto&) { t.recompute.recompute_method = "block"; }, {"G6"}},
     {"selective_with_count", [](auto& t, auto&) { t.recompute.recompute_num_layers = 1; }, {"G5"}},
     {"unknown_label", [](auto& t, auto&) { select(t, {"mhc"}); }, {"L1", "L8"}},
@@ -79,6 +121,11 @@ const std::vector<Case> kCases = {
      [](auto& t, auto&) { select(t, {"shared_experts"}), t.features.moe_shared_expert_overlap = true; },
      {"L6"}},
     {"overlap_alone", [](auto& t, auto&) { t.features.moe_shared_expert_overlap = true; }, {}},
+    {"overlap_of_none",
+     [](auto& t, auto&) {
+       t.features.moe_shared_expert_overlap = true, t.model.fields["moe_shared_expert_intermediate_size"] = std::int64_t{0};
+     },
+     {"R5"}},
     {"shared_experts_without_one",
      [](auto& t, auto&) { select(t, {"shared_experts"}), t.model.fields["moe_shared_expert_intermediate_size"] = std::int64_t{0}; },
      {"L7"}},
@@ -133,9 +180,9 @@ TEST(Rules, ApplyByRevisionInAnySpelling) {
 
 TEST(Rules, ThatMegatronRaisesRefuseAndTheOthersOnlyWarn) {
   for (const auto& rule : rules()) {
-    const bool warns = rule.id == "L5" || rule.id == "L7" || rule.id == "L8" || rule.id == "G9";
+    const bool warns = rule.id == "L5" || rule.id == "L7" || rule.id == "L8" || rule.id == "G9" || rule.id == "X1";
     EXPECT_EQ(rule.effect == Effect::kRefuse, !warns) << rule.id;
-    EXPECT_EQ(rule.origin == Origin::kOurs, rule.id.front() == 'R') << rule.id;
+    EXPECT_EQ(rule.origin == Origin::kOurs, rule.id.front() == 'R' || rule.id == "X1") << rule.id;
   }
 }
 
@@ -181,6 +228,21 @@ TEST(ARule, OfMoeActNamesTheFieldOfAFamilyThatHasExperts) {
   select(trial, {"moe_act"});
   trial.model.fields["moe_grouped_gemm"] = false;
   expect_told(told(trial, sample_family(), "L2"), {"(moe_grouped_gemm is not true for this model: set it to true)"});
+}
+
+TEST(ARule, OfAnAxisNamesTheLayersThatItDoesNotSplit) {
+  auto trial = sample_setting();
+  auto family = sample_family();
+  family.unsplit_kinds["context_parallel_size"] = {"dense", "moe"};
+  split_context(trial);
+  expect_told(told(trial, family, "R3"), {"R3: ours: ", "(context_parallel_size is 2, the model has layers of kind dense, moe (mla_moe))"});
+}
+
+TEST(ARule, OfReplayedCommunicationNamesLabelAndDegree) {
+  auto trial = sample_setting();
+  split_context(trial);
+  select(trial, {"core_attn"});
+  expect_told(told(trial, sample_family(), "X1"), {"(context_parallel_size 2; core_attn: keys and values"});
 }
 
 // A label on a model that it does not fit, for every family of the trainer.

@@ -132,6 +132,20 @@ base::StudyPlan plan_of_full(const std::string& settings, std::vector<spec::Over
   return plan_of(kSampleSweep, overrides);
 }
 
+TEST(MakePlan, CountsTheGroupsOfFullRecomputeInEachPipelineRanksChunk) {
+  protocol::Describe trainer = spec::example_trainer();
+  trainer.parallel_axes.emplace_back("pipeline_model_parallel_size");
+  const auto parsed =
+      spec::parse_sweep(sample_with("  expert_model_parallel_size: 2\n", "  pipeline_model_parallel_size: 2\n"), "s.yaml", trainer,
+                        {{"recompute.labels", "[]"}, {"recompute.sets", "[]"}, {"recompute.full", "uniform:2,block:1,uniform:3"}});
+  ASSERT_EQ(all_problems(parsed), "");
+  const auto plan = make_plan(parsed.spec, trainer);
+  EXPECT_EQ(plan.arms[1].expected_sites.at("full"), 2);
+  EXPECT_EQ(plan.arms[2].expected_sites.at("full"), 2) << "one layer of each chunk";
+  EXPECT_EQ(plan.arms[3].status, ArmStatus::kInvalid) << "a chunk has two layers";
+  EXPECT_NE(plan.arms[3].reason.find("wanted 1 to 2 layers of a model chunk, found 3"), std::string::npos) << plan.arms[3].reason;
+}
+
 TEST(AnArmOfFullRecompute, ExpectsItsGroupsOfLayers) {
   const auto plan = plan_of_full("uniform:1,uniform:3,block:2,block:4");
   ASSERT_EQ(plan.arms.size(), 5u);

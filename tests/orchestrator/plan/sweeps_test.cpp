@@ -40,6 +40,21 @@ TEST(SampleSweeps, AreAllPlanned) {
   }
 }
 
+TEST(PipelineSweeps, ArePlannedByATrainerThatSplitsEveryAxis) {
+  protocol::Describe trainer = spec::example_trainer("valid-families");
+  trainer.parallel_axes = {"tensor_model_parallel_size", "pipeline_model_parallel_size", "context_parallel_size",
+                           "expert_model_parallel_size", "expert_tensor_parallel_size",  "virtual_pipeline_model_parallel_size"};
+  for (const char* name : {"sweeps/parallel/hot_rank_pp4.yaml", "sweeps/parallel/oom_moves_pp4.yaml"}) {
+    const fs::path file = fs::path(REMATCH_SOURCE_DIR) / name;
+    std::ostringstream text;
+    text << std::ifstream(file).rdbuf();
+    const auto parsed = spec::parse_sweep(text.str(), file.filename(), trainer, {});
+    ASSERT_EQ(all_problems(parsed), "") << file;
+    EXPECT_TRUE(check_plan(make_plan(parsed.spec, trainer), parsed.spec, trainer).problems.empty()) << file;
+    EXPECT_EQ(parsed.spec.common.study, file.stem()) << "a sweep is named after its file";
+  }
+}
+
 TEST(TheFirstSweep, HoldsTheSixPublishedArmsAndMoe) {
   const auto parsed = parse_file(fs::path(REMATCH_SOURCE_DIR) / "sweeps/first.yaml");
   const auto plan = make_plan(parsed.spec, spec::example_trainer());

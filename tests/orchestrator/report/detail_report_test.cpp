@@ -19,6 +19,12 @@ const Table* find_table(const ReportModel& model, const std::string& key) {
   return nullptr;
 }
 
+Cell fact_of(const ReportModel& model, const std::string& key) {
+  for (const Fact& fact : model.header)
+    if (fact.key == key) return fact.value;
+  throw std::logic_error("no fact " + key);
+}
+
 TEST(DetailReport, ShowsEveryRunOfAnArmAndTheRanksPhasesAndStagesOfItsFirst) {
   const ReportModel model = detail(tests::clean_study().rows(), "moe_act").value();
   EXPECT_EQ(find_table(model, "runs")->rows.size(), 2U);
@@ -61,6 +67,43 @@ TEST(DetailReport, ShowsWhatTheHotRanksPeakIsMadeOfAndWhatEachLabelCanTakeAwayAt
 TEST(DetailReport, ShowsWhatTheFailingRankHeldWhenItRanOutOfMemory) {
   const ReportModel model = detail(tests::capacity_study().rows(), "moe_act").value();
   EXPECT_EQ(find_table(model, "peak_attribution")->title, "What the peak is made of (rank 0, out of memory in backward of step 3)");
+}
+
+TEST(DetailReport, ShowsWhatTheHotRankCommunicatedByAxisAndPassAndWhatOfItWasReplayed) {
+  const ReportModel model = detail(tests::clean_study().rows(), "moe_act").value();
+  const Table& table = *find_table(model, "communication");
+  EXPECT_EQ(table.title, "Communication (rank 0, step 19)");
+  ASSERT_EQ(table.rows.size(), 4U);
+  EXPECT_EQ(std::get<std::string>(table.rows[0][0]), "dp");
+  EXPECT_EQ(std::get<std::string>(table.rows[3][1]), "replay");
+  EXPECT_EQ(std::get<Count>(table.rows[3][3]).value, 6);
+  EXPECT_EQ(std::get<Bytes>(table.rows[3][4]).value, 3 * tests::kMegabyte);
+  EXPECT_EQ(std::get<Nanoseconds>(table.rows[3][5]).value, 320'000);
+  EXPECT_NE(render(model, "md").value().find("replayed communication:"), std::string::npos);
+  const ReportModel control = detail(tests::clean_study().rows(), "[]").value();
+  EXPECT_EQ(std::get<Bytes>(fact_of(control, "replayed_communication_bytes")).value, 0) << "measured, and none";
+}
+
+TEST(DetailReport, HasNoCommunicationOfARankThatWorksAlone) {
+  tests::StudyBuilder builder("alone", {.world_size = 1});
+  for (base::RankRows& rank : builder.run("[]").ranks)
+    for (protocol::StepRecord& step : rank.steps) step.communication.clear();
+  const ReportModel model = detail(builder.rows(), "[]").value();
+  EXPECT_EQ(find_table(model, "communication"), nullptr);
+  for (const Fact& fact : model.header) EXPECT_NE(fact.key, "replayed_communication_bytes");
+}
+
+TEST(DetailReport, ShowsBothRanksInBothArmsWhereTheHotRankMoved) {
+  tests::StudyBuilder builder("moved", {.world_size = 4, .pipeline_model_parallel_size = 4});
+  builder.add_arm({"moe_act"});
+  builder.run_all("[]");
+  builder.run_all("moe_act", {.backward_peak_bytes = 900 * tests::kMegabyte, .extra_bytes = {{3, 5 * tests::kMegabyte}}});
+  const Table& table = *find_table(detail(builder.rows(), "moe_act").value(), "moved_ranks");
+  ASSERT_EQ(table.rows.size(), 2U);
+  EXPECT_EQ(std::get<std::string>(table.rows[1][4]), "3 of 4");
+  EXPECT_EQ(std::get<Bytes>(table.rows[1][6]).value, 800 * tests::kMegabyte);
+  EXPECT_EQ(std::get<Bytes>(table.rows[1][8]).value, 905 * tests::kMegabyte);
+  EXPECT_EQ(find_table(detail(builder.rows(), "[]").value(), "moved_ranks"), nullptr);
 }
 
 TEST(DetailReport, SaysThatNoLabelCanHelpWhereTheOptimizersPhaseBinds) {

@@ -28,6 +28,23 @@ base::StudyRows interrupted_study() {
   return builder.rows();
 }
 
+// Four pipeline stages: the control does not fit on the last, moe_act moves the failure to the first, and the hot rank of passing arms
+// moves.
+base::StudyRows pipeline_study() {
+  using tests::kMegabyte;
+  tests::StudyBuilder builder("pipeline", {.world_size = 4, .pipeline_model_parallel_size = 4});
+  builder.add_arm({"moe_act"});
+  builder.add_arm({"moe"});
+  builder.add_arm({"moe", "layernorm"});
+  for (int repeat = 0; repeat < 4; ++repeat)
+    builder.run_out_of_memory("[]", protocol::Stage::kWarm, protocol::Phase::kForward, 1, {.failing_rank = 3});
+  for (int repeat = 0; repeat < 2; ++repeat)
+    builder.run_out_of_memory("moe_act", protocol::Stage::kSteady, protocol::Phase::kBackward, 3, {.failing_rank = 0});
+  builder.run_all("moe", {.backward_peak_bytes = 950 * kMegabyte});
+  builder.run_all("moe+layernorm", {.backward_peak_bytes = 850 * kMegabyte, .extra_bytes = {{3, 40 * kMegabyte}}});
+  return builder.rows();
+}
+
 base::StudyRows empty_study() { return tests::StudyBuilder("empty").rows(); }
 
 base::StudyRows odd_characters_study() {
@@ -49,6 +66,7 @@ std::vector<GoldenCase> all_cases() {
   const std::vector<std::pair<std::string, base::StudyRows>> studies = {{"clean", tests::clean_study().rows()},
                                                                         {"capacity", tests::capacity_study().rows()},
                                                                         {"interrupted", interrupted_study()},
+                                                                        {"pipeline", pipeline_study()},
                                                                         {"empty", empty_study()},
                                                                         {"odd", odd_characters_study()}};
   for (const auto& [name, study] : studies)

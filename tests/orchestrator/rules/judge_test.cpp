@@ -222,8 +222,8 @@ TEST(Judge, SaysWhenTheHotRankMoved) {
   builder.run_all("moe_act", {.second_rank_extra_bytes = 10 * kMegabyte});
   const base::StudyVerdict verdict = judge_study(builder.rows());
   EXPECT_EQ(arm_of(verdict, "moe_act").figures->hot.rank, 1);
-  EXPECT_EQ(arm_of(verdict, "moe_act").effect->hot_rank_moved_from, 0);
-  EXPECT_TRUE(has_note(verdict, "moe_act: the hot rank moved from 0 to 1"));
+  EXPECT_EQ(arm_of(verdict, "moe_act").hot_rank_moved->from.rank, 0);
+  EXPECT_TRUE(has_note(verdict, "moe_act: the hot rank moved from rank 0 to rank 1"));
 }
 
 // Controls 2 % apart; the candidates' peaks are below the control's, so one of them is the arm to take for headroom.

@@ -28,7 +28,7 @@ class SweepSchema(unittest.TestCase):
         return [f"{path.name}: {'.'.join(map(str, error.absolute_path))}: {error.message}" for error in self.validator.iter_errors(document)]
 
     def test_accepts_every_sample_sweep_and_valid_example(self):
-        files = sorted([*(ROOT / "sweeps").glob("*.yaml"), *(ROOT / "schemas/examples/sweep").glob("valid*.yaml")])
+        files = sorted([*(ROOT / "sweeps").glob("**/*.yaml"), *(ROOT / "schemas/examples/sweep").glob("valid*.yaml")])
         self.assertGreaterEqual(len(files), 4)
         for path in files:
             with self.subTest(path=path.name):

@@ -73,13 +73,15 @@ void expect_same_attempt(const base::AttemptRows& loaded, const base::AttemptRow
   EXPECT_EQ(loaded.failure->message, put.failure->message);
 }
 
-// What the database holds of attributions: of each rank the step of its largest peak.
-void keep_attributions_of_largest_peaks(base::StudyRows& study) {
+// Attributions of the step of each rank's largest peak, communication of its last.
+void keep_what_is_stored_of_steps(base::StudyRows& study) {
   for (base::AttemptRows& attempt : study.attempts)
     for (base::RankRows& rank : attempt.ranks) {
       const protocol::StepRecord* hottest = base::hottest_step(rank);
-      for (protocol::StepRecord& step : rank.steps)
+      for (protocol::StepRecord& step : rank.steps) {
         if (&step != hottest) step.peak_attribution.reset();
+        if (&step != &rank.steps.back()) step.communication.clear();
+      }
     }
 }
 
@@ -94,6 +96,7 @@ TEST_F(StoreTest, GivesBackEveryFieldThatWasPut) {
   protocol::ErrorRecord error;
   error.kind = protocol::FailureKind::kComm;
   error.message = "peer gone";
+  error.failed_rank = 1;
   study.attempts[0].ranks[1].errors = {error, error};
   study.attempts[0].ranks[1].hello.reset();
   study.attempts[0].ranks[1].record_problems = {"line 7: \"odd\"", "torn"};
@@ -105,7 +108,7 @@ TEST_F(StoreTest, GivesBackEveryFieldThatWasPut) {
   }
   const base::StudyRows loaded = open().load_study("capacity").value();
   EXPECT_EQ(base::to_json(loaded.plan), base::to_json(study.plan));
-  keep_attributions_of_largest_peaks(study);
+  keep_what_is_stored_of_steps(study);
   sort_as_loaded(study.attempts);
   ASSERT_EQ(loaded.attempts.size(), study.attempts.size());
   for (std::size_t i = 0; i < study.attempts.size(); ++i) expect_same_attempt(loaded.attempts[i], study.attempts[i]);
@@ -274,7 +277,7 @@ TEST_F(StoreTest, ClearsEveryRow) {
   put(store, tests::capacity_study().rows());
   store.clear();
   for (const char* table : {"study", "grp", "arm", "trial", "attempt", "rank", "stage", "step", "phase", "label_count", "rank_oom",
-                            "rank_error", "failure", "verdict", "peak_attribution"})
+                            "rank_error", "failure", "verdict", "peak_attribution", "communication", "moved_rank"})
     EXPECT_EQ(count(table), 0) << table;
 }
 
@@ -323,6 +326,7 @@ TEST_F(StoreTest, OpensADatabaseOfTheFirstSchemaWithItsStepsAndWithoutAttributio
   {
     Database database(path_);
     database.execute_script(
+        "DROP VIEW traffic; DROP TABLE communication; DROP TABLE moved_rank; ALTER TABLE rank_error DROP COLUMN failed_rank; "
         "DROP VIEW attribution; DROP TABLE peak_attribution; ALTER TABLE step DROP COLUMN aux_losses; PRAGMA user_version = 1");
   }
   Store store = open();

@@ -107,11 +107,11 @@ TrainedModel::Built::Built(const ModelCase& model_case, const protocol::Recomput
 
 void TrainedModel::Built::run_micro_batch(std::int64_t index, ModelRun& run) {
   auto& memory = device();
-  const nn::SequenceShape sequence{asked.length, asked.batch};
+  const nn::SequenceShape sequence{.length = asked.length, .batch = asked.batch, .micro_batch = index};
   const auto batch = train::mock_batch({kSeed, index * asked.batch, sequence, model->vocab_size()}, at::kCPU);
   const auto before = memory.snapshot().allocated_bytes;
   const auto start_wall_ns = probes::mono_ns(), start_cpu_ns = recompute::thread_cpu_ns();
-  const auto loss = model->loss(batch.ids_T, batch.labels_T, sequence);
+  const auto loss = model->forward({batch.ids_T, batch.labels_T, sequence});
   run.held_bytes = memory.snapshot().allocated_bytes - before;
   memory.reset_peaks();
   torch::autograd::backward({loss}, {});
@@ -137,7 +137,8 @@ ModelRun TrainedModel::step() {
   ModelRun run;
   for (std::int64_t i = 0; i < built.asked.num_microbatches; ++i) built.run_micro_batch(i, run);
   built.model->finish_step();
-  run.aux_losses = built.model->take_aux_losses();
+  for (const auto& [name, loss] : built.model->take_aux_losses())
+    if (loss.num_layers > 0) run.aux_losses[name] = loss.sum / static_cast<double>(loss.num_layers);
   run.sites = built.policy.sites();
   run.replays = built.policy.replays();
   for (const auto& parameter : built.store.all()) run.grads[parameter.declaration.name] = parameter.tensor.grad();

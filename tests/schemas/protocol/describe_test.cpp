@@ -64,6 +64,32 @@ TEST(Describe, RefusesALayerKindFieldThatCannotNameTheKinds) {
   expect_refused([&] { parse_describe(document); }, {"mla_moe.layer_kinds", "found none"});
 }
 
+json& field_of(json& document, const std::string& name) {
+  for (json& field : document["families"][0]["fields"])
+    if (field["name"] == name) return field;
+  throw std::logic_error("the example has no field " + name);
+}
+
+TEST(Describe, RefusesARuleThatNamesNothingOrIsOfNoInteger) {
+  json document = example();
+  field_of(document, "num_attention_heads")["multiple_of"] = {"tensor_parallel_size"};
+  expect_refused([&] { parse_describe(document); }, {"mla_moe.num_attention_heads.multiple_of", "\"tensor_parallel_size\""});
+  document = example();
+  field_of(document, "moe_router_topk")["at_most"] = "moe_grouped_gemm";
+  expect_refused([&] { parse_describe(document); }, {"mla_moe.moe_router_topk.at_most", "\"moe_grouped_gemm\""});
+  document = example();
+  field_of(document, "rotary_base")["multiple_of"] = {"num_layers"};
+  expect_refused([&] { parse_describe(document); }, {"mla_moe.rotary_base.type", "wanted integer", "found number"});
+}
+
+TEST(Describe, RefusesUnsplitKindsThatAreNoKindOrNoDegree) {
+  json document = example();
+  document["families"][0]["unsplit_kinds"] = {{"context_parallel_size", {"M"}}};
+  expect_refused([&] { parse_describe(document); }, {"mla_moe.unsplit_kinds.context_parallel_size", "\"M\""});
+  document["families"][0]["unsplit_kinds"] = {{"sequence_parallel", {"moe"}}};
+  expect_refused([&] { parse_describe(document); }, {"mla_moe.unsplit_kinds", "\"sequence_parallel\""});
+}
+
 TEST(CountSites, CountsTheRegionsOfEachLayerKind) {
   const Moonlight moonlight;
   const std::map<std::string, std::int64_t> wanted = {{"core_attn", 27}, {"mla_up_proj", 27}, {"layernorm", 53},      {"moe_act", 26},

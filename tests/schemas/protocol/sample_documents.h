@@ -26,6 +26,7 @@ inline Trial sample_trial() {
   trial.trainer_build_id = "b0";
   trial.omp_num_threads = 3;
   trial.timeout_ms = 600000;
+  trial.collective_timeout_ms = 300001;
   trial.model = {"mla_moe", "moonlight_16b", {"num_layers"}, {{"num_layers", std::int64_t{4}}, {"layernorm_epsilon", 1e-5}}};
   trial.training = {256, 1, 4, 20, 1234, true};
   trial.optimizer.lr = 0.1 + 0.2;  // needs all its digits

@@ -97,7 +97,8 @@ TEST(Trial, RefusesALayoutThatDoesNotDivide) {
 TEST(Trial, RefusesABatchThatTheRanksCannotShare) {
   json document = to_json(sample_trial());
   document["training"]["global_batch_size"] = 5;
-  expect_refused([&] { parse_trial(document); }, {"trial.training.global_batch_size", "1 * 2", "found 5"});
+  expect_refused([&] { parse_trial(document); },
+                 {"trial.training.global_batch_size", "micro_batch_size 1 * data_parallel_size 2", "found 5"});
 }
 
 TEST(Trial, NamesTheFileThatIsMissing) {

@@ -1,0 +1,14 @@
+// The table communication: of each rank its last completed step. Called by attempt_rows.cpp, inside its transaction. Failure: StoreError.
+#pragma once
+
+#include "orchestrator/base/rows.h"
+#include "orchestrator/store/columns.h"
+
+namespace rematch::store {
+
+// `key` names the rank.
+void insert_communication(Database& database, const Key& key, const base::RankRows& rank);
+// Into the step that the rows belong to, which must have been read.
+void select_communication(Database& database, const Key& key, base::RankRows& rank);
+
+}  // namespace rematch::store

@@ -1,6 +1,6 @@
 """The contract of parallel training, layout by layout, on real Gloo ranks: the losses of five steps match the single-rank run's, and in the same
 layout every label, all labels together and full recompute equal the empty control to the bit, losses and every gradient on every rank, with
-dropout on. The work of a layout runs in one process a rank (trial_batch)."""
+dropout on. The work of a layout runs in one process a rank (trial_batch). Expert tensor parallelism has a test of its own."""
 import functools
 import json
 import unittest
@@ -161,21 +161,10 @@ class ContextParallelAllGatherTest(Layout, unittest.TestCase):
     presets = [DENSE, MLA]
 
 
-class ExpertTensorParallelTest(Layout, unittest.TestCase):
-    parallel = axis(etp=2)
-    presets = [MLA, HYBRID]
-
-
 class TensorTimesExpertTest(Layout, unittest.TestCase):
     world_size = 4
     parallel = axis(tp=2, ep=2, sequence_parallel=True)
     presets = [MLA, GDN]
-
-
-class TensorTimesPipelineTest(Layout, unittest.TestCase):
-    world_size = 4
-    parallel = axis(tp=2, pp=2, sequence_parallel=True)
-    presets = [DENSE, GDN]
 
 
 class ContextTimesTensorTest(Layout, unittest.TestCase):
@@ -186,9 +175,10 @@ class ContextTimesTensorTest(Layout, unittest.TestCase):
 
 
 class EightRanksOfTheGuideTest(Layout, unittest.TestCase):
-    """Moonlight's layout in the guide: TP 2, EP 8 over DP 4. Each expert is on one rank, dense parameters are on four."""
+    """Moonlight's layout in the guide: TP 2, EP 8 over DP 4, with shared-expert overlap. Each expert is on one rank, dense parameters are on four."""
     world_size = 8
     parallel = axis(tp=2, ep=8, sequence_parallel=True)
+    features = {"moe_shared_expert_overlap": True}
     presets = [MLA]
 
 

@@ -112,7 +112,7 @@ class TwoHosts(unittest.TestCase):
     def test_an_address_that_only_one_host_knows_is_refused(self):
         document = trial_document([], world_size=WORLD_SIZE)
         environment = rank_environment(0, WORLD_SIZE, PORT, LOCAL_WORLD_SIZE="2", MASTER_ADDR="127.0.0.1")
-        process = start_rank(self.write({**document, "timeout_ms": 3000}), environment, prefix=["ip", "netns", "exec", self.hosts.names[0]])
+        process = start_rank(self.write({**document, "timeout_ms": 3000, "collective_timeout_ms": 2000}), environment, prefix=["ip", "netns", "exec", self.hosts.names[0]])
         codes, outputs = self.finished([process])
         self.assertEqual(codes, [12])
         self.assertIn("no other host can reach", outputs[0])

@@ -96,9 +96,15 @@ TEST_F(FindCulprit, NamesTheRankThatCallsAnotherOperationThanItsGroup) {
 }
 
 TEST_F(FindCulprit, NamesTheRankThatWentToAnotherCollectiveThanItsGroup) {
-  for (const int peer : {4, 5, 7}) rank(peer) = in(peer, "ep", "all_to_all", 13, 10);
-  rank(6) = in(6, "world", "all_reduce", 6, 10);
-  EXPECT_EQ(culprit().rank, 6) << "4, 5 and 7 wait for it; for them it waits alone";
+  for (int number = 0; number < 8; ++number) rank(number) = in(number, "world", "all_reduce", 6, 10);
+  rank(6) = in(6, "ep", "all_to_all", 13, 10);
+  EXPECT_EQ(culprit().rank, 6) << "seven wait for it, and it alone waits for three of them";
+}
+
+TEST_F(FindCulprit, NamesNobodyWhereTwoAreAwaitedByAsMany) {
+  for (const int other : {0, 1, 2, 3, 6}) rank(other) = in(other, "world", "all_reduce", 6, 10);
+  for (const int other : {4, 5, 7}) rank(other) = in(other, "ep", "all_to_all", 13, 10);
+  EXPECT_EQ(culprit().rank, std::nullopt) << "either 6 left a collective out, or 4, 5 and 7 called one too many";
 }
 
 TEST_F(FindCulprit, SaysPlainlyThatAllWait) {

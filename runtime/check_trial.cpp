@@ -9,9 +9,7 @@
 #include "runtime/base/errors.h"
 #include "runtime/base/log.h"
 #include "runtime/models/model.h"
-#include "runtime/nn/context_chunks.h"
 #include "schemas/protocol/optimizer_problems.h"
-#include "schemas/protocol/parallel_dims.h"
 #include "schemas/protocol/pipeline_layers.h"
 
 namespace rematch::runtime {
@@ -56,14 +54,6 @@ void check_optimizer(const protocol::OptimizerSpec& optimizer) {
             std::string("optimizer.") + option + ": this trainer has moments in fp32 and bf16, found '" + found + "'; write one of these");
 }
 
-// Each tensor-parallel rank has the same number of positions.
-void check_row_shards(const protocol::Trial& trial) {
-  const auto num_shards = trial.parallel.tensor_model_parallel_size * trial.parallel.context_parallel_size;
-  require(!trial.parallel.sequence_parallel || trial.training.seq_length % num_shards == 0,
-          "training.seq_length: with sequence_parallel wanted a multiple of tensor_model_parallel_size * context_parallel_size (" +
-              std::to_string(num_shards) + "), found " + std::to_string(trial.training.seq_length));
-}
-
 // With one tensor-parallel rank there is nothing to distribute, with sequence parallelism the saved input is its own rows already.
 void check_distribution(const protocol::Trial& trial) {
   require(!trial.recompute.distribute_saved_activations || !trial.parallel.sequence_parallel,
@@ -72,23 +62,17 @@ void check_distribution(const protocol::Trial& trial) {
           "recompute.distribute_saved_activations: wanted false with tensor_model_parallel_size 1, found true");
 }
 
-void check_pipeline(const protocol::Trial& trial, const protocol::ParallelDims& dims) {
-  if (dims.pipeline_size() == 1) return;
+void check_pipeline(const protocol::Trial& trial) {
+  if (trial.parallel.pipeline_model_parallel_size == 1) return;
   for (const auto& problem : protocol::pipeline_problems(models::num_layers(trial.model), trial.parallel))
     throw base::BadTrial("parallel: " + problem);
-  const auto num_micro_batches = trial.training.global_batch_size / (trial.training.micro_batch_size * dims.data_parallel_size());
-  for (const auto& problem : protocol::schedule_problems(num_micro_batches, trial.parallel)) throw base::BadTrial("training: " + problem);
 }
 
 void check_context_parallelism(const protocol::Trial& trial) {
   const auto size = trial.parallel.context_parallel_size;
-  if (size == 1) return;
-  const auto chunks = nn::num_context_chunks(size);
-  require(trial.training.seq_length % chunks == 0, "training.seq_length: wanted a multiple of 2 * context_parallel_size (" +
-                                                       std::to_string(chunks) + "), since each rank has two chunks of a sequence, found " +
-                                                       std::to_string(trial.training.seq_length));
-  require(trial.backend.attention == "fused", "backend.attention: wanted fused with context_parallel_size " + std::to_string(size) +
-                                                  ", found " + trial.backend.attention + "; unfused attention has no context parallelism");
+  require(size == 1 || trial.backend.attention == "fused", "backend.attention: wanted fused with context_parallel_size " +
+                                                               std::to_string(size) + ", found " + trial.backend.attention +
+                                                               "; unfused attention has no context parallelism");
 }
 
 }  // namespace
@@ -101,18 +85,10 @@ void check_trial(const protocol::Trial& trial, const RankEnvironment& environmen
           "RANK: wanted 0 to " + std::to_string(environment.world_size - 1) + ", found " + std::to_string(environment.rank));
   check_features(trial.features);
   check_shared_expert_overlap(trial);
-  const auto problems = protocol::parallel_problems(trial.parallel);
-  require(problems.empty(), problems.empty() ? "" : "parallel: " + problems.front());
   require(trial.backend.device != "cuda" || probes::built_with_cuda(),
           "backend.device: cuda wants a trainer built with WITH_CUDA=ON (preset cuda); this one was built without");
-  const protocol::ParallelDims dims(trial.parallel);
   check_context_parallelism(trial);
-  check_row_shards(trial);
-  require(trial.training.global_batch_size % (trial.training.micro_batch_size * dims.data_parallel_size()) == 0,
-          "training.global_batch_size must be a multiple of micro_batch_size * data parallel size (" +
-              std::to_string(trial.training.micro_batch_size * dims.data_parallel_size()) + "), found " +
-              std::to_string(trial.training.global_batch_size));
-  check_pipeline(trial, dims);
+  check_pipeline(trial);
   require(trial.training.bf16, "training.bf16: this trainer has bf16 parameters only");
   check_optimizer(trial.optimizer);
   check_distribution(trial);

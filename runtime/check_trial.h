@@ -1,5 +1,5 @@
-// Whether this trainer can carry a trial out, checked on every rank before anything is begun: a trial may be run by hand.
-// Failure: base::BadTrial that says what was wanted and what was found.
+// Whether this trainer can carry a trial out, beyond what parse_trial checks; on every rank, before anything is begun: a trial may be run
+// by hand. Failure: base::BadTrial that says what was wanted and what was found.
 #pragma once
 
 #include "runtime/rank_environment.h"

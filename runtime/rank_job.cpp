@@ -88,7 +88,8 @@ class RankJob {
     recorder_.enter(Stage::kJoined);
     store_ = meet_peers(trial_, environment_);
     watch_ = watch_peers(trial_, environment_, activity_, [this](const peers::PeerFailure& failure) { return give_up(failure); });
-    const auto mesh = form_groups(trial_, environment_, store_, &activity_);
+    // Never destroyed: after a failure groups might wait for peers before these are told of it.
+    const auto& mesh = *std::make_unique<mesh::Mesh>(form_groups(trial_, environment_, store_, &activity_)).release();
     recorder_.leave(Stage::kJoined);
     const auto steps = train::train({trial_, resolved, mesh, *memory_, gradient_log_folder}, recorder_);
     mesh.world().barrier();  // nobody leaves while a peer still talks

@@ -2,6 +2,7 @@
 
 #include <ATen/ATen.h>
 
+#include <stdexcept>
 #include <torch/csrc/distributed/c10d/Backend.hpp>
 #include <utility>
 
@@ -23,6 +24,7 @@ constexpr int kNumTags = 1 << 30;
 // The same memory without a share in it. A backend's own thread may let go of its tensors some time after the operation has ended; were
 // they ours, allocated bytes would depend on that thread. The caller holds the memory until the operation has ended.
 at::Tensor borrowed(const at::Tensor& tensor) {
+  if (!tensor.is_contiguous()) throw std::logic_error("a collective wants contiguous tensors");
   if (tensor.is_meta()) return tensor;
   return at::for_blob(tensor.data_ptr(), tensor.sizes()).options(tensor.options()).target_device(tensor.device()).make_tensor();
 }
@@ -59,8 +61,6 @@ PendingSend::PendingSend(std::string axis, at::Tensor message, c10::intrusive_pt
 PendingSend::~PendingSend() = default;
 PendingSend::PendingSend(PendingSend&&) noexcept = default;
 PendingSend& PendingSend::operator=(PendingSend&&) noexcept = default;
-
-bool PendingSend::is_done() const { return work_->isCompleted(); }
 
 void PendingSend::wait() {
   show(activity_, axis_, to_string(CommOperation::kSend), {peer_}, [&] { work_->wait(); });
@@ -171,7 +171,7 @@ c10::intrusive_ptr<c10d::Work> Communicator::start_receive(at::Tensor& message, 
 PendingSend Communicator::send(const at::Tensor& tensor, int peer) const {
   const probes::ScratchScope scratch;
   const auto start_ns = probes::mono_ns();
-  auto message = tensor.is_meta() ? tensor : tensor.detach().clone();
+  auto message = tensor.detach().clone(at::MemoryFormat::Contiguous);
   try {
     auto work = start_send(message, peer);
     if (observers_.log) observers_.log->add(axis_, CommOperation::kSend, bytes_of(tensor), probes::mono_ns() - start_ns);

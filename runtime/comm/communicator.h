@@ -37,7 +37,6 @@ class PendingSend {
   ~PendingSend();
   PendingSend(PendingSend&&) noexcept;
   PendingSend& operator=(PendingSend&&) noexcept;
-  bool is_done() const;
   void wait();  // throws base::CommError
 
  private:

@@ -29,23 +29,30 @@ at::Tensor PipelineLinks::receive_activation() const {
   return receive(PipelineFlow::kActivations, neighbour(-1)).requires_grad_();
 }
 
-at::Tensor PipelineLinks::receive_gradient() const {
+at::Tensor PipelineLinks::receive_gradient() {
   const base::RoleScope role(protocol::Role::kCommunication);
-  return receive(PipelineFlow::kGradients, neighbour(1));
+  auto gradient = receive(PipelineFlow::kGradients, neighbour(1));
+  // Activations arrive in order, and this one's has: so has the oldest.
+  activations_.front().wait();
+  activations_.pop_front();
+  return gradient;
 }
 
-void PipelineLinks::send(PipelineFlow flow, const at::Tensor& tensor, int receiver) {
-  std::erase_if(pending_, [](const comm::PendingSend& message) { return message.is_done(); });
-  pending_.push_back(mesh_.pipeline_link(flow, mesh_.pipeline().rank()).send(tensor, receiver));
+comm::PendingSend PipelineLinks::send(PipelineFlow flow, const at::Tensor& tensor, int receiver) const {
+  return mesh_.pipeline_link(flow, mesh_.pipeline().rank()).send(tensor, receiver);
 }
 
-void PipelineLinks::send_activation(const at::Tensor& x_TH) { send(PipelineFlow::kActivations, x_TH, neighbour(1)); }
+void PipelineLinks::send_activation(const at::Tensor& x_TH) {
+  activations_.push_back(send(PipelineFlow::kActivations, x_TH, neighbour(1)));
+}
 
-void PipelineLinks::send_gradient(const at::Tensor& dx_TH) { send(PipelineFlow::kGradients, dx_TH, neighbour(-1)); }
+void PipelineLinks::send_gradient(const at::Tensor& dx_TH) { gradients_.push_back(send(PipelineFlow::kGradients, dx_TH, neighbour(-1))); }
 
 void PipelineLinks::wait() {
-  for (auto& message : pending_) message.wait();
-  pending_.clear();
+  for (auto* messages : {&activations_, &gradients_}) {
+    for (auto& message : *messages) message.wait();
+    messages->clear();
+  }
 }
 
 }  // namespace rematch::parallel

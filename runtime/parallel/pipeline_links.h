@@ -6,6 +6,7 @@
 #include <ATen/core/Tensor.h>
 
 #include <cstdint>
+#include <deque>
 #include <vector>
 
 #include "runtime/mesh/mesh.h"
@@ -18,7 +19,7 @@ class PipelineLinks {
   PipelineLinks(const mesh::Mesh& mesh, std::vector<std::int64_t> stream_shape);
 
   at::Tensor receive_activation() const;  // a leaf that wants its gradient
-  at::Tensor receive_gradient() const;
+  at::Tensor receive_gradient();
   // Copies what it sends and does not wait: the tensor may go at once.
   void send_activation(const at::Tensor& x_TH);
   void send_gradient(const at::Tensor& dx_TH);
@@ -27,12 +28,14 @@ class PipelineLinks {
 
  private:
   at::Tensor receive(mesh::PipelineFlow flow, int sender) const;
-  void send(mesh::PipelineFlow flow, const at::Tensor& tensor, int receiver);
+  comm::PendingSend send(mesh::PipelineFlow flow, const at::Tensor& tensor, int receiver) const;
   int neighbour(int distance) const;
 
   const mesh::Mesh& mesh_;
   std::vector<std::int64_t> stream_shape_;
-  std::vector<comm::PendingSend> pending_;
+  // Copies in host memory on the cpu. A gradient that comes tells that one more activation has arrived.
+  std::deque<comm::PendingSend> activations_;
+  std::deque<comm::PendingSend> gradients_;
 };
 
 }  // namespace rematch::parallel

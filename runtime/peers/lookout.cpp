@@ -39,7 +39,7 @@ Lookout::Lookout(const LookoutRequest& request, c10::intrusive_ptr<c10d::Store> 
 std::optional<PeerFailure> Lookout::beat() {
   show_state();
   if (!failure_) failure_ = board_.failure();
-  if (!failure_ && serves()) failure_ = give_up_ranks();
+  if (!failure_ && request_.rank == 0) failure_ = give_up_ranks();
   store_answered_ns_ = mono_ns();
   return failure_;
 }
@@ -106,7 +106,8 @@ Scene Lookout::scene_of(CollectiveEnd end, const std::vector<RankState>& states)
 }
 
 PeerFailure Lookout::failure_by(const Suspect& suspect, const Scene& scene, const std::string& error) const {
-  PeerFailure failure{.rank = suspect.rank.value_or(request_.rank), .host = host_, .reason = suspect.reason, .reporter = request_.rank};
+  PeerFailure failure{.rank = suspect.rank.value_or(request_.rank), .reason = suspect.reason, .reporter = request_.rank};
+  if (failure.rank == request_.rank) failure.host = host_;
   for (const auto& state : scene.states)
     if (state.rank == failure.rank) failure.host = state.host;
   if (!error.empty()) failure.reason += "; noticed by rank " + std::to_string(request_.rank) + " on " + host_ + ": " + error;
@@ -115,7 +116,7 @@ PeerFailure Lookout::failure_by(const Suspect& suspect, const Scene& scene, cons
 
 PeerFailure Lookout::blame(CollectiveEnd end, const std::string& error) {
   const auto start_ns = mono_ns();
-  const auto limit = end == CollectiveEnd::kTimedOut ? kSilence : kSilence + kPeersWord;
+  const auto limit = end == CollectiveEnd::kTimedOut ? kSilence + 2 * kLook : kSilence + kPeersWord;
   for (;; std::this_thread::sleep_for(kLook)) {
     if (const auto known = beat()) return *known;
     const auto scene = scene_of(end, read_states());

@@ -3,6 +3,7 @@
 #include <ATen/ATen.h>
 #include <torch/csrc/autograd/custom_function.h>
 
+#include "runtime/base/pass.h"
 #include "runtime/base/saved_tensors.h"
 #include "runtime/recompute/replay.h"
 
@@ -19,6 +20,7 @@ using SavedData = ska::flat_hash_map<std::string, at::IValue>;
 
 // The first input, whole again. The kept slice goes with it: nothing else holds it in the backward.
 at::Tensor restored(const InputShard& shard, SavedData& saved) {
+  const base::PassScope pass(protocol::Pass::kReplay);
   auto whole = shard.restore(saved.at("shard").toTensor(), saved.at("sizes").toIntVector());
   saved.at("shard") = at::IValue();
   return whole.requires_grad_(saved.at("needs_grad").toBool());

@@ -73,7 +73,7 @@ void Recorder::end_step(protocol::StepRecord& record) {
   record.largest_free_block_bytes = now.largest_free_block_bytes;
 }
 
-void Recorder::write_step(const protocol::StepRecord& record) { writer_.append(record); }
+void Recorder::write_step(const protocol::StepRecord& record) { append(record); }
 
 void Recorder::out_of_memory(const std::string& message, const std::string& module_path) {
   fold();

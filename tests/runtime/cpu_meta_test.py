@@ -68,6 +68,19 @@ class CpuMetaTest(unittest.TestCase):
             self.check_arms(preset, arms, "fused", 0.1)
             self.check_arms(preset, arms, "unfused", 0.0)
 
+    def test_tensor_parallel_ranks_are_equal_on_both(self):
+        layout = {**TWO_RANKS, "expert_parallel": 1, "parallel": {"tensor_model_parallel_size": 2, "sequence_parallel": True}}
+        for modules in ([], ["mla_up_proj"], ["moe", "layernorm"]):
+            with self.subTest(modules=modules):
+                self.check(modules=modules, fields=BALANCED, **layout)
+
+    def test_pipeline_ranks_are_equal_on_both(self):
+        layout = {"preset": "llama3_tiny", "world_size": 2, "expert_parallel": 1, "training": {**TINY_TRAINING, "global_batch_size": 8},
+                  "parallel": {"pipeline_model_parallel_size": 2}}
+        for arm in ({"modules": []}, {"modules": ["mlp"]}, FULL):
+            with self.subTest(**arm):
+                self.check(**arm, **layout)
+
     def test_two_ranks_that_share_the_experts_are_equal_on_both(self):
         for modules in ([], ["moe"], ["layernorm", "moe_act"]):
             with self.subTest(modules=modules):

@@ -96,6 +96,9 @@ class HeldBytesTest(SavedTensorsCheck, unittest.TestCase):
                 inputs = shapes.num_layers * label_formulas.tensor(shapes.tokens, shapes.f["hidden_size"], size=BF16)
                 for ours, theirs in zip(halved.ranks, whole.ranks):
                     self.assertEqual(theirs["step"][-1]["forward_end_allocated_bytes"] - ours["step"][-1]["forward_end_allocated_bytes"], inputs // 2)
+                    gathered = [row["bytes"] for row in ours["step"][-1]["communication"]
+                                if (row["axis"], row["pass"], row["operation"]) == ("tp", "replay", "all_gather")]
+                    self.assertEqual(gathered, [inputs * shapes.layout.num_microbatches], "the halves come together in the replay")
 
     def test_every_layer_keeps_its_formula_to_the_byte(self):
         for preset, parallel, fields in LAYOUTS:

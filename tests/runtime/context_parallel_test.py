@@ -7,8 +7,6 @@ import saved_tensors_test
 from trainer_runs import Run, labels_of, trial_document
 
 TRAINING = {"seq_length": 128, "micro_batch_size": 2, "global_batch_size": 4, "train_iters": 5}
-# Load balancing counts tokens of one rank here, which is another loss where a sequence is shared.
-UNBALANCED = {"moe_router_load_balancing_type": "none"}
 # bf16 (relative 2^-9 a rounding) and sums in another order; after five steps at this learning rate losses differ by up to 5e-4 of themselves.
 TOLERANCE = 0.002
 
@@ -94,15 +92,15 @@ class DenseOverFourRanksTest(ContextParallel, unittest.TestCase):
 
 
 class LatentInARingTest(ContextParallel, unittest.TestCase):
-    preset, fields = "moonlight_tiny", UNBALANCED
+    preset = "moonlight_tiny"
 
 
 class LatentByAllGatherTest(ContextParallel, unittest.TestCase):
-    preset, fields, way = "moonlight_tiny", UNBALANCED, "all_gather"
+    preset, way = "moonlight_tiny", "all_gather"
 
 
 class GatedDeltaNetTest(ContextParallel, unittest.TestCase):
-    preset, fields = "qwen3_next_tiny", UNBALANCED
+    preset = "qwen3_next_tiny"
 
 
 class RefusalsTest(unittest.TestCase):

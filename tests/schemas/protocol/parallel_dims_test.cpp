@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <string>
+#include <utility>
 
 #include "tests/schemas/protocol/expect_refused.h"
 
@@ -61,6 +63,42 @@ TEST(ParallelDims, StridesDataGroupsByTensorAndContextAndStaysInAPipelineStage) 
   EXPECT_EQ(dims.group_ranks(Axis::kData, 15), (Ranks{11, 15}));
   EXPECT_EQ(dims.group_ranks(Axis::kExpert, 9), (Ranks{8, 9, 10, 11}));
   EXPECT_EQ(dims.group_ranks(Axis::kExpertData, 9), (Ranks{9, 13}));
+}
+
+TEST(ParallelDims, NumbersRanksAsMegatronDoes) {
+  // Dense: tp, cp, dp, pp from the innermost digit on, 2 each. Experts: etp, ep, expert dp, pp, 2 each.
+  const ParallelDims dims({.world_size = 16,
+                           .tensor_model_parallel_size = 2,
+                           .pipeline_model_parallel_size = 2,
+                           .context_parallel_size = 2,
+                           .expert_model_parallel_size = 2,
+                           .expert_tensor_parallel_size = 2});
+  const std::pair<Axis, Ranks> groups_of_rank_5[] = {{Axis::kTensor, {4, 5}},
+                                                     {Axis::kContext, {5, 7}},
+                                                     {Axis::kData, {1, 5}},
+                                                     {Axis::kPipeline, {5, 13}},
+                                                     {Axis::kDataContext, {1, 3, 5, 7}},
+                                                     {Axis::kTensorContext, {4, 5, 6, 7}},
+                                                     {Axis::kTensorDataContext, {0, 1, 2, 3, 4, 5, 6, 7}},
+                                                     {Axis::kExpertTensor, {4, 5}},
+                                                     {Axis::kExpert, {5, 7}},
+                                                     {Axis::kExpertData, {1, 5}}};
+  for (const auto& [axis, ranks] : groups_of_rank_5) {
+    EXPECT_EQ(dims.group_ranks(axis, 5), ranks) << axis_name(axis);
+    EXPECT_EQ(ranks[static_cast<std::size_t>(dims.position(axis, 5))], 5) << axis_name(axis);
+  }
+}
+
+TEST(ParallelProblems, RefusesOptionsWithoutTheirAxis) {
+  const auto refused = [](const ParallelSpec& spec, const std::string& option) {
+    const auto problems = parallel_problems(spec);
+    ASSERT_EQ(problems.size(), 1u) << option;
+    EXPECT_EQ(problems[0].rfind(option, 0), 0u) << problems[0];
+  };
+  refused({.world_size = 2, .sequence_parallel = true}, "sequence_parallel");
+  refused({.world_size = 2, .virtual_pipeline_model_parallel_size = 2}, "virtual_pipeline_model_parallel_size");
+  refused({.world_size = 2, .cp_comm_type = "a2a"}, "cp_comm_type");
+  refused({.world_size = 2, .num_layers_in_first_pipeline_stage = 1}, "num_layers_in_first_pipeline_stage");
 }
 
 TEST(ParallelDims, PutsEachRankInExactlyOneGroupOfEachKind) {

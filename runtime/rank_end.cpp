@@ -20,7 +20,8 @@ TrainExit RankEnd::say(TrainExit exit_code, const std::function<void()>& write_l
   return exit_code;
 }
 
-sigset_t block_end_signals() {
+sigset_t take_signals() {
+  std::signal(SIGPIPE, SIG_IGN);
   sigset_t signals;
   sigemptyset(&signals);
   sigaddset(&signals, SIGTERM);

@@ -25,9 +25,11 @@ class RankEnd {
   std::optional<protocol::TrainExit> said_;
 };
 
-// Call it before any thread is made: all inherit it.
-sigset_t block_end_signals();
-// SIGTERM and SIGINT end the rank at once with a last line; a thread waits for them so that no handler has to write. Both outlive it.
+// Call it before any thread is made: all inherit it. SIGPIPE is ignored from then on: Gloo writes to connections that a dead peer has
+// closed, and that must come back as an error.
+sigset_t take_signals();
+// SIGTERM and SIGINT, which take_signals blocked, end the rank at once with a last line; a thread waits for them so that no handler has to
+// write. Both outlive it.
 void watch_signals(const sigset_t& signals, train::Recorder& recorder, RankEnd& end);
 
 }  // namespace rematch::runtime

@@ -179,7 +179,7 @@ void prepare_libtorch(const protocol::Trial& trial) {
 
 [[noreturn]] void run_trial(const protocol::Trial& trial, const protocol::AttemptPaths& paths, const RankEnvironment& environment,
                             const std::optional<std::string>& gradient_log_folder) {
-  const auto signals = block_end_signals();
+  const auto signals = take_signals();
   prepare_libtorch(trial);
   const auto resolved = recompute::resolve(trial.recompute);
   check_labels(resolved);

@@ -102,7 +102,7 @@ class TwoHosts(unittest.TestCase):
         self.assertIn("no-such-device", "".join(outputs))
 
     def test_ranks_that_do_not_come_are_named_at_the_deadline(self):
-        document = {**trial_document([], world_size=WORLD_SIZE), "timeout_ms": 3000, "collective_timeout_ms": 2000}
+        document = {**trial_document([], world_size=WORLD_SIZE), "timeout_ms": 10000, "collective_timeout_ms": 5000}
         arguments = self.write(document)
         codes, outputs = self.finished([self.hosts.start(rank, arguments) for rank in (0, 1, 3)])
         self.assertEqual(codes, [12, 12, 12], outputs)
@@ -112,7 +112,7 @@ class TwoHosts(unittest.TestCase):
     def test_an_address_that_only_one_host_knows_is_refused(self):
         document = trial_document([], world_size=WORLD_SIZE)
         environment = rank_environment(0, WORLD_SIZE, PORT, LOCAL_WORLD_SIZE="2", MASTER_ADDR="127.0.0.1")
-        process = start_rank(self.write({**document, "timeout_ms": 3000, "collective_timeout_ms": 2000}), environment, prefix=["ip", "netns", "exec", self.hosts.names[0]])
+        process = start_rank(self.write({**document, "timeout_ms": 10000, "collective_timeout_ms": 5000}), environment, prefix=["ip", "netns", "exec", self.hosts.names[0]])
         codes, outputs = self.finished([process])
         self.assertEqual(codes, [12])
         self.assertIn("no other host can reach", outputs[0])

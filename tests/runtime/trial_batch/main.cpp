@@ -6,6 +6,7 @@
 
 #include <unistd.h>
 #include <chrono>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
@@ -52,6 +53,7 @@ void carry_out(const std::string& path, const mesh::Mesh& mesh, probes::DeviceMe
 }
 
 int run(const std::vector<std::string>& paths) {
+  std::signal(SIGPIPE, SIG_IGN);  // Gloo writes to connections that a failed peer has closed
   const int rank = number("RANK");
   const auto first = protocol::read_trial(paths.front());
   at::set_num_threads(static_cast<int>(first.omp_num_threads));

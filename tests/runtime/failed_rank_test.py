@@ -7,7 +7,7 @@ import tempfile
 import time
 import unittest
 
-from thread_stop import stopped_thread
+from thread_stop import refusal, stopped_thread
 from trainer_runs import free_port, outputs_of, rank_environment, read_lines, start_rank, trial_document
 
 WORLD_SIZE = 8
@@ -114,6 +114,8 @@ class FailedRank(unittest.TestCase):
         self.assertEqual(last["failed_rank"], 0, "rank 0 and its store are gone by then")
 
     def test_a_rank_that_lives_and_never_comes_to_the_collective_is_named(self):
+        if reason := refusal():
+            self.skipTest(f"a rank that hangs with its watch alive was not tried: {reason}")
         job = self.steady_job(HASTY_S)
         with stopped_thread(job.processes[6].pid):  # the watch's thread goes on
             self.assert_peers_name(job, 6, "rank 6 on")

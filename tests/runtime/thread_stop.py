@@ -2,6 +2,7 @@
 import contextlib
 import ctypes
 import os
+import subprocess
 
 PTRACE_SEIZE, PTRACE_INTERRUPT, PTRACE_DETACH = 0x4206, 0x4207, 17
 WALL = 0x40000000
@@ -25,3 +26,16 @@ def stopped_thread(thread):
     finally:
         with contextlib.suppress(OSError):
             _ptrace(PTRACE_DETACH, thread)
+
+
+def refusal():
+    """Why this machine lets nobody stop a thread so; None where it does."""
+    child = subprocess.Popen(["sleep", "10"])
+    try:
+        with stopped_thread(child.pid):
+            return None
+    except PermissionError as error:
+        return str(error)
+    finally:
+        child.kill()
+        child.wait()

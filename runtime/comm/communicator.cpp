@@ -104,33 +104,26 @@ void Communicator::all_gather(const at::Tensor& output, const at::Tensor& input)
 
 // c10d gathers and scatters equal parts only, so parts of their own size go by all-to-all.
 void Communicator::all_gather_rows(const at::Tensor& output, const at::Tensor& input, const std::vector<std::int64_t>& rows) const {
-  carry_out(CommOperation::kAllGather, bytes_of(output), [&] {
-    at::Tensor result = borrowed(output);
-    at::Tensor copies = at::cat(std::vector<at::Tensor>(rows.size(), input));
-    std::vector<std::int64_t> receive = rows, send(rows.size(), input.size(0));
-    const auto work = backend_->alltoall_base(result, copies, receive, send);
-    work->wait();  // before the copies go
-    return work;
-  });
+  const probes::ScratchScope scratch;
+  at::Tensor result = borrowed(output);
+  at::Tensor copies = at::cat(std::vector<at::Tensor>(rows.size(), input));
+  std::vector<std::int64_t> receive = rows, send(rows.size(), input.size(0));
+  carry_out(CommOperation::kAllGather, bytes_of(output), [&] { return backend_->alltoall_base(result, copies, receive, send); });
 }
 
 void Communicator::reduce_scatter_rows(const at::Tensor& output, const at::Tensor& input, const std::vector<std::int64_t>& rows) const {
-  carry_out(CommOperation::kReduceScatter, bytes_of(input), [&] {
-    auto sizes = output.sizes().vec();
-    const auto num_members = static_cast<std::int64_t>(rows.size());
-    sizes.insert(sizes.begin(), num_members);
-    const auto parts = at::empty(sizes, output.options());
-    at::Tensor result = parts.flatten(0, 1), source = borrowed(input);
-    std::vector<std::int64_t> receive(rows.size(), output.size(0)), send = rows;
-    const auto work = backend_->alltoall_base(result, source, receive, send);
-    work->wait();
-    if (!output.is_meta()) {
-      auto sum = parts.select(0, 0).to(at::kFloat, /*non_blocking=*/false, /*copy=*/true);
-      for (std::int64_t i = 1; i < num_members; ++i) sum.add_(parts.select(0, i));
-      at::Tensor(output).copy_(sum);
-    }
-    return work;
-  });
+  const probes::ScratchScope scratch;
+  auto sizes = output.sizes().vec();
+  const auto num_members = static_cast<std::int64_t>(rows.size());
+  sizes.insert(sizes.begin(), num_members);
+  const auto parts = at::empty(sizes, output.options());
+  at::Tensor result = parts.flatten(0, 1), source = borrowed(input);
+  std::vector<std::int64_t> receive(rows.size(), output.size(0)), send = rows;
+  carry_out(CommOperation::kReduceScatter, bytes_of(input), [&] { return backend_->alltoall_base(result, source, receive, send); });
+  if (output.is_meta()) return;
+  auto sum = parts.select(0, 0).to(at::kFloat, /*non_blocking=*/false, /*copy=*/true);
+  for (std::int64_t i = 1; i < num_members; ++i) sum.add_(parts.select(0, i));
+  at::Tensor(output).copy_(sum);
 }
 
 void Communicator::all_to_all(const at::Tensor& output, const at::Tensor& input, const std::vector<std::int64_t>& output_rows,

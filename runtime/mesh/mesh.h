@@ -1,7 +1,6 @@
 // ParallelDims + the process groups of this rank, by axis. Made once after the ranks have met.
 #pragma once
 
-#include <array>
 #include <chrono>
 #include <memory>
 #include <string>

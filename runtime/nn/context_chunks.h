@@ -20,9 +20,6 @@ struct TokenRun {
   std::int64_t count = 0;
 };
 
-// Tokens must divide by this many.
-inline std::int64_t num_context_chunks(std::int64_t size) { return size == 1 ? 1 : 2 * size; }
-
 // What the rank at `place` has, num_local tokens in all: one run where the sequence is whole, two otherwise.
 inline std::vector<TokenRun> token_runs(ContextPlace place, std::int64_t num_local) {
   if (place.size == 1) return {{.first = 0, .row = 0, .count = num_local}};

@@ -48,7 +48,6 @@ enum class Axis {
   kExpertData,  // gradients of experts
   kWorld,
 };
-inline constexpr int kNumAxes = 11;
 // Megatron's group names: "tp", "cp", "dp", "pp", "dp_cp", "tp_cp", "tp_dp_cp", "ep", "expt_tp", "expt_dp"; and "world".
 const char* axis_name(Axis axis);
 std::vector<Axis> all_axes();

@@ -37,6 +37,19 @@ struct Candidate {
   bool by_applicable = false;  // of `labels: applicable`, which leaves out what a rule refuses
 };
 
+// What `run --simulate` assumes; the device's row of the device table says what is not written.
+struct SimulateSpec {
+  std::string device = "H100-80GB";
+  std::optional<std::int64_t> device_memory_bytes;
+  std::optional<std::int64_t> outside_allocator_bytes;
+  std::optional<std::int64_t> workspace_bytes;
+  std::int64_t graph_pool_bytes = 0;
+  std::optional<std::string> expert_load;       // null: forced where the model forces it, else balanced
+  double expert_imbalance = 1;                  // of expert_load: imbalance
+  std::optional<std::string> expert_histogram;  // of expert_load: histogram; "120,80,...", tokens of each expert
+  std::int64_t train_iters = 3;
+};
+
 // Starts with the defaults of every optional key.
 struct SweepSpec {
   SweepSpec();
@@ -55,6 +68,7 @@ struct SweepSpec {
   std::int64_t ranks_per_node = 0;  // 0: all ranks on the one node
   std::string launch_kind = "local";
   std::string strategy_kind = "one_label";
+  SimulateSpec simulate;
   std::vector<ValueOrigin> origins;  // every key: those of fixed sections, then model, then recompute
 };
 

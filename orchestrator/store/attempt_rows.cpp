@@ -5,7 +5,7 @@
 #include <tuple>
 
 #include "orchestrator/store/attribution_rows.h"
-#include "orchestrator/store/communication_rows.h"
+#include "orchestrator/store/last_step_rows.h"
 #include "orchestrator/store/row_columns.h"
 #include "schemas/protocol/launch_record.h"
 
@@ -60,7 +60,7 @@ void insert_rank(Database& database, const Key& key_of_attempt, const RankRows& 
   }
   insert_errors(database, key, rank);
   insert_attributions(database, key, rank);
-  insert_communication(database, key, rank);
+  insert_last_step(database, key, rank);
 }
 
 // The fold that a row of `phase` or `label_count` belongs to; nullptr when there is none (an edited database).
@@ -87,7 +87,7 @@ void select_rank_parts(Database& database, const Key& key, RankRows& rank) {
   for (const LabelCountRow& row : select_rows<LabelCountRow>(database, "label_count", key, "count_of, step, label"))
     if (protocol::LabelCounts* counts = counts_of(rank, row)) (*counts)[row.label] = row.num;
   select_attributions(database, key, rank);
-  select_communication(database, key, rank);
+  select_last_step(database, key, rank);
 }
 
 AttemptRows select_attempt(Database& database, const protocol::Trial& trial, const std::string& study_id, std::int64_t attempt) {

@@ -33,6 +33,11 @@ struct CommunicationRow {
   protocol::CommCount count;
 };
 
+struct WorkRow {
+  std::int64_t step = kNoStep;
+  protocol::WorkCount count;
+};
+
 struct LabelCountRow {
   std::string count_of;  // sites | sites_available | replays
   std::int64_t step = kNoStep;
@@ -71,6 +76,16 @@ void describe(V& column, RowOf<CommunicationRow> auto& row) {
 }
 
 template <typename V>
+void describe(V& column, RowOf<WorkRow> auto& row) {
+  column("step", row.step);
+  column("pass", row.count.pass);
+  column("matmul_flops", row.count.matmul_flops);
+  column("matmul_bytes", row.count.matmul_bytes);
+  column("other_bytes", row.count.other_bytes);
+  column("num_kernels", row.count.num_kernels);
+}
+
+template <typename V>
 void describe(V& column, RowOf<LabelCountRow> auto& row) {
   column("count_of", row.count_of);
   column("step", row.step);
@@ -87,7 +102,7 @@ void describe(V& column, RowOf<protocol::StageRecord> auto& row) {
   column("mono_ns", row.mono_ns);
 }
 
-// Its phases, replays, attribution and communication are rows of their own tables.
+// Its phases, replays, attribution, communication and work are rows of their own tables.
 template <typename V>
 void describe(V& column, RowOf<protocol::StepRecord> auto& row) {
   column("step", row.step);
@@ -105,6 +120,7 @@ void describe(V& column, RowOf<protocol::StepRecord> auto& row) {
   column("num_alloc_retries", row.num_alloc_retries);
   column("largest_free_block_bytes", row.largest_free_block_bytes);
   column("forward_end_allocated_bytes", row.forward_end_allocated_bytes);
+  column("forward_end_requested_bytes", row.forward_end_requested_bytes);
   column("tokens_received", row.tokens_received);
   column("aux_losses", row.aux_losses);
 }

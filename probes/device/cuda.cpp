@@ -98,6 +98,7 @@ class CudaMemory final : public DeviceMemory {
     const auto& reserved = stats.reserved_bytes[kAggregate];
     return {.allocated_bytes = allocated.current,
             .reserved_bytes = reserved.current,
+            .requested_bytes = stats.requested_bytes[kAggregate].current,
             .peak_allocated_bytes = allocated.peak,
             .peak_reserved_bytes = reserved.peak,
             .lifetime_peak_allocated_bytes = std::max(lifetime_allocated_bytes_, allocated.peak),

@@ -16,6 +16,7 @@ namespace rematch::probes {
 struct MemorySnapshot {
   std::int64_t allocated_bytes = 0;
   std::int64_t reserved_bytes = 0;
+  std::int64_t requested_bytes = 0;       // of what is allocated, as asked for
   std::int64_t peak_allocated_bytes = 0;  // since reset_peaks
   std::int64_t peak_reserved_bytes = 0;
   std::int64_t lifetime_peak_allocated_bytes = 0;  // never reset

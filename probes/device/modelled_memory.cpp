@@ -47,6 +47,7 @@ MemorySnapshot ModelledMemory::snapshot() const {
   const AllocatorStats& stats = model_.stats();
   return {.allocated_bytes = stats.allocated_bytes.current,
           .reserved_bytes = stats.reserved_bytes.current,
+          .requested_bytes = stats.requested_bytes.current,
           .peak_allocated_bytes = stats.allocated_bytes.peak,
           .peak_reserved_bytes = stats.reserved_bytes.peak,
           .lifetime_peak_allocated_bytes = stats.allocated_bytes.lifetime_peak,

@@ -104,7 +104,7 @@ at::Tensor PipelinePasses::compute(const ModelChunk& chunk, const models::ModelI
 void PipelinePasses::note_forward_end() {
   if (in_flight_.size() < most_in_flight_) return;
   most_in_flight_ = in_flight_.size();
-  forward_end_allocated_bytes_ = memory_.snapshot().allocated_bytes;
+  forward_end_ = memory_.snapshot();
 }
 
 void PipelinePasses::enter(const parallel::ScheduleSlot& slot) {

@@ -31,7 +31,7 @@ class PipelinePasses {
   at::Tensor loss_sum() const { return loss_sum_; }
   // What is held for backward behind the last forward after which as many micro-batches are between their forward and their backward as at
   // any time in the step (one in two chunks counts twice), its output sent.
-  std::int64_t forward_end_allocated_bytes() const { return forward_end_allocated_bytes_; }
+  const probes::MemorySnapshot& forward_end() const { return forward_end_; }
 
  private:
   struct InFlight;
@@ -54,7 +54,7 @@ class PipelinePasses {
   parallel::PipelineLinks links_;
   std::map<std::pair<std::int64_t, std::int64_t>, std::unique_ptr<InFlight>> in_flight_;  // by micro-batch and chunk
   std::size_t most_in_flight_ = 0;
-  std::int64_t forward_end_allocated_bytes_ = 0;
+  probes::MemorySnapshot forward_end_;
   at::Tensor loss_sum_;
 };
 

@@ -69,7 +69,8 @@ void TrainingJob::run_step(std::int64_t step) {
   built_.policy().reset_replays();
   optimizer_.zero_grads();
   passes_.run(step);
-  record.forward_end_allocated_bytes = passes_.forward_end_allocated_bytes();
+  record.forward_end_allocated_bytes = passes_.forward_end().allocated_bytes;
+  record.forward_end_requested_bytes = passes_.forward_end().requested_bytes;
   if (gradient_log_)
     for (const auto& chunk : built_.chunks()) gradient_log_->append(step, chunk.store);
   update_parameters(step, record);

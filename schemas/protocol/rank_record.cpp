@@ -88,6 +88,15 @@ void visit_fields(Visitor& field, Count& count) {
   field("duration_ns", count.duration_ns, at_least(0));
 }
 
+template <typename Visitor, Is<WorkCount> Count>
+void visit_fields(Visitor& field, Count& count) {
+  field("pass", count.pass);
+  field("matmul_flops", count.matmul_flops, at_least(0));
+  field("matmul_bytes", count.matmul_bytes, at_least(0));
+  field("other_bytes", count.other_bytes, at_least(0));
+  field("num_kernels", count.num_kernels, at_least(1));
+}
+
 template <typename Visitor, Is<PipelineSlot> Slot>
 void visit_fields(Visitor& field, Slot& slot) {
   field("phase", slot.phase);
@@ -154,11 +163,13 @@ void visit_fields(Visitor& field, Step& step) {
   field("num_alloc_retries", step.num_alloc_retries, at_least(0));
   field("largest_free_block_bytes", step.largest_free_block_bytes, at_least(0));
   field("forward_end_allocated_bytes", step.forward_end_allocated_bytes, at_least(0));
+  field("forward_end_requested_bytes", step.forward_end_requested_bytes, at_least(0));
   field("replays", step.replays);
   field("tokens_received", step.tokens_received);
   field("peak_attribution", step.peak_attribution);
   field("aux_losses", step.aux_losses);
   field("communication", step.communication);
+  field("work", step.work);
   field("slots", step.slots);
 }
 

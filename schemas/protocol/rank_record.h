@@ -14,6 +14,7 @@
 #include "schemas/protocol/communication.h"
 #include "schemas/protocol/outcome.h"
 #include "schemas/protocol/trial.h"
+#include "schemas/protocol/work.h"
 
 namespace rematch::protocol {
 
@@ -88,15 +89,17 @@ struct StepRecord {
   std::int64_t end_reserved_bytes = 0;
   std::int64_t lifetime_peak_allocated_bytes = 0;
   std::int64_t lifetime_peak_reserved_bytes = 0;
-  std::int64_t num_alloc_retries = 0;            // since the process began
-  std::int64_t largest_free_block_bytes = 0;     // cached and unused
-  std::int64_t forward_end_allocated_bytes = 0;  // at the end of the last micro-batch's forward: what is held for backward
-  LabelCounts replays;                           // label -> replays in this step
-  std::vector<std::int64_t> tokens_received;     // per MoE layer, tokens this rank's experts got (last micro-batch)
+  std::int64_t num_alloc_retries = 0;                       // since the process began
+  std::int64_t largest_free_block_bytes = 0;                // cached and unused
+  std::int64_t forward_end_allocated_bytes = 0;             // at the end of the last micro-batch's forward: what is held for backward
+  std::optional<std::int64_t> forward_end_requested_bytes;  // at the same moment, without the allocator's rounding; null: an older record
+  LabelCounts replays;                                      // label -> replays in this step
+  std::vector<std::int64_t> tokens_received;                // per MoE layer, tokens this rank's experts got (last micro-batch)
   // Live bytes at the step's largest allocated peak, which they add up to; null where the device cannot tell.
   std::optional<Attribution> peak_attribution;
   std::map<std::string, std::optional<double>> aux_losses;  // by name; null when not finite
   std::vector<CommCount> communication;                     // sorted by axis, pass, operation; none without calls
+  std::vector<WorkCount> work;                              // sorted by pass; none without kernels
   std::vector<PipelineSlot> slots;                          // empty without pipeline parallelism
 };
 

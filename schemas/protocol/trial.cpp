@@ -77,12 +77,31 @@ void visit_fields(Visitor& field, Spec& features) {
   field("cuda_graph_impl", features.cuda_graph_impl);
   field("moe_shared_expert_overlap", features.moe_shared_expert_overlap);
   field("cpu_offloading", features.cpu_offloading);
+  field("cross_entropy_gradient", features.cross_entropy_gradient, one_of({"fp32", "in_place"}));
 }
 
 template <typename Visitor, Is<MeasureSpec> Spec>
 void visit_fields(Visitor& field, Spec& measure) {
   field("steady_steps", measure.steady_steps, at_least(1));
   field("warmup_steps", measure.warmup_steps, at_least(0));
+}
+
+template <typename Visitor, Is<ExpertLoad> Load>
+void visit_fields(Visitor& field, Load& load) {
+  field("kind", load.kind, one_of({"balanced", "forced", "imbalance", "histogram"}));
+  field("imbalance", load.imbalance, at_least(1));
+  field("histogram", load.histogram);
+}
+
+template <typename Visitor, Is<PredictionSpec> Spec>
+void visit_fields(Visitor& field, Spec& prediction) {
+  field("device", prediction.device, not_empty());
+  field("device_memory_bytes", prediction.device_memory_bytes, at_least(1));
+  field("outside_allocator_bytes", prediction.outside_allocator_bytes, at_least(0));
+  field("workspace_bytes", prediction.workspace_bytes, at_least(0));
+  field("graph_pool_bytes", prediction.graph_pool_bytes, at_least(0));
+  field("expert_load", prediction.expert_load);
+  field("origins", prediction.origins);
 }
 
 // The part that all members of a group share.
@@ -96,6 +115,7 @@ void visit_group_fields(Visitor& field, Spec& trial) {
   field("backend", trial.backend);
   field("features", trial.features);
   field("measure", trial.measure);
+  field("prediction", trial.prediction);
   field("omp_num_threads", trial.omp_num_threads, at_least(1));
 }
 
@@ -136,6 +156,14 @@ void check_deadlines(const Trial& trial) {
                       std::to_string(trial.collective_timeout_ms));
 }
 
+void check_prediction(const Trial& trial) {
+  if (!trial.prediction) return;
+  if (trial.backend.device != "meta")
+    throw DocumentError("trial.prediction: wanted null with backend.device " + trial.backend.device +
+                        ", found assumptions; only meta predicts");
+  rank_classes(trial);
+}
+
 }  // namespace
 
 Trial parse_trial(const json& document) {
@@ -143,6 +171,7 @@ Trial parse_trial(const json& document) {
   check_layout(trial);
   check_training(trial);
   check_deadlines(trial);
+  check_prediction(trial);
   return trial;
 }
 

@@ -11,6 +11,7 @@
 
 #include "schemas/protocol/field_value.h"
 #include "schemas/protocol/parallel_dims.h"
+#include "schemas/protocol/prediction.h"
 
 namespace rematch::protocol {
 
@@ -62,6 +63,8 @@ struct FeatureSpec {
   std::string cuda_graph_impl = "none";
   bool moe_shared_expert_overlap = false;
   bool cpu_offloading = false;
+  // What the fused cross-entropy keeps for backward: fp32, a gradient beside the bf16 logits, or in_place, the logits' own memory.
+  std::string cross_entropy_gradient = "fp32";
 };
 
 struct RecomputeSpec {
@@ -98,6 +101,7 @@ struct Trial {
   FeatureSpec features;
   RecomputeSpec recompute;
   MeasureSpec measure;
+  std::optional<PredictionSpec> prediction;  // of the meta device only; null: no assumptions beyond the trial
 };
 
 Trial parse_trial(const nlohmann::json& document);

@@ -113,6 +113,7 @@ inline protocol::StepRecord make_step(const RunShape& shape, const protocol::Rec
   record.peak_attribution = make_attribution(record.lifetime_peak_allocated_bytes);
   record.end_allocated_bytes = 500 * kMegabyte;
   record.end_reserved_bytes = 600 * kMegabyte;
+  record.forward_end_requested_bytes = shape.forward_peak_bytes + extra - 101 * kMegabyte;
   record.forward_end_allocated_bytes = shape.forward_peak_bytes + extra - 100 * kMegabyte;
   record.tokens_received = {64 + step, 64 - step};
   for (const std::string& key : protocol::counted_keys(recompute)) record.replays[key] = 3;

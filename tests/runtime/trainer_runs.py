@@ -55,9 +55,11 @@ def trial_document(modules, *, preset="moonlight_16b", attention="fused", recomp
                      **(parallel or {})},
         "backend": {"device": device, "attention": attention, "memory_limit_bytes": memory_limit_bytes},
         "features": {"fp8": None, "cuda_graph_impl": "none", "moe_shared_expert_overlap": False, "cpu_offloading": False,
+                     "cross_entropy_gradient": "fp32",
                      **(features or {})},
         "recompute": {"recompute_granularity": granularity, "recompute_modules": modules, "recompute_method": None,
                       "recompute_num_layers": None, "distribute_saved_activations": False, "core_revision": "24bad8e6", **(recompute or {})},
+        "prediction": None,
         "measure": measure or {"steady_steps": 1, "warmup_steps": 1},
     }
 

@@ -277,7 +277,7 @@ TEST_F(StoreTest, ClearsEveryRow) {
   put(store, tests::capacity_study().rows());
   store.clear();
   for (const char* table : {"study", "grp", "arm", "trial", "attempt", "rank", "stage", "step", "phase", "label_count", "rank_oom",
-                            "rank_error", "failure", "verdict", "peak_attribution", "communication", "moved_rank"})
+                            "rank_error", "failure", "verdict", "peak_attribution", "communication", "work", "moved_rank"})
     EXPECT_EQ(count(table), 0) << table;
 }
 
@@ -326,7 +326,8 @@ TEST_F(StoreTest, OpensADatabaseOfTheFirstSchemaWithItsStepsAndWithoutAttributio
   {
     Database database(path_);
     database.execute_script(
-        "DROP VIEW traffic; DROP TABLE communication; DROP TABLE moved_rank; ALTER TABLE rank_error DROP COLUMN failed_rank; "
+        "DROP TABLE work; ALTER TABLE step DROP COLUMN forward_end_requested_bytes; DROP VIEW traffic; DROP TABLE communication; DROP "
+        "TABLE moved_rank; ALTER TABLE rank_error DROP COLUMN failed_rank; "
         "DROP VIEW attribution; DROP TABLE peak_attribution; ALTER TABLE step DROP COLUMN aux_losses; PRAGMA user_version = 1");
   }
   Store store = open();
@@ -334,6 +335,7 @@ TEST_F(StoreTest, OpensADatabaseOfTheFirstSchemaWithItsStepsAndWithoutAttributio
   EXPECT_EQ(loaded.attempts.size(), study.attempts.size());
   EXPECT_EQ(loaded.attempts[0].ranks[0].steps.size(), 20U);
   EXPECT_EQ(loaded.attempts[0].ranks[0].steps[0].peak_attribution, std::nullopt);
+  EXPECT_EQ(loaded.attempts[0].ranks[0].steps[0].forward_end_requested_bytes, std::nullopt);
   EXPECT_FALSE(store.control_peak(tests::hex_id(0xbb)));
   EXPECT_TRUE(std::filesystem::exists(path_.string() + ".backup-v1"));
   put(store, study);

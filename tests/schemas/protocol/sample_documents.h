@@ -74,6 +74,8 @@ inline StepRecord sample_step() {
   step.num_alloc_retries = 1007;
   step.largest_free_block_bytes = 1008;
   step.forward_end_allocated_bytes = 1009;
+  step.forward_end_requested_bytes = 1012;
+  step.work = {{Pass::kForward, 1013, 1014, 1015, 1016}};
   step.replays = {{"moe_act", 3}};
   step.tokens_received = {128, 0, 64};
   step.peak_attribution = Attribution{{Role::kParameters, "", 1010}, {Role::kActivations, "moe/moe_act", 1011}};

@@ -194,6 +194,7 @@ void FakeRank::step(std::int64_t index) {
   record.lifetime_peak_allocated_bytes = lifetime_peak_bytes_;
   record.lifetime_peak_reserved_bytes = lifetime_peak_bytes_ + 8 * kMiB;
   record.forward_end_allocated_bytes = peak - 8 * kMiB;
+  record.forward_end_requested_bytes = peak - 9 * kMiB;
   for (const auto& [label, sites] : sites_) record.replays[label] = sites * num_micro_batches();
   if (replays_without_label_) record.replays["moe"] = 1;
   record.tokens_received = {trial_.training.seq_length};

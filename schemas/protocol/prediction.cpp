@@ -1,0 +1,96 @@
+#include "schemas/protocol/prediction.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <tuple>
+#include <utility>
+
+#include "schemas/protocol/document_error.h"
+#include "schemas/protocol/trial.h"
+
+namespace rematch::protocol {
+
+namespace {
+
+[[noreturn]] void refuse(const std::string& what) { throw DocumentError("trial.prediction.expert_load" + what); }
+
+std::vector<double> imbalanced_shares(double imbalance, std::int64_t num_experts, std::int64_t expert_parallel_size) {
+  if (!(imbalance >= 1 && imbalance <= static_cast<double>(expert_parallel_size)))
+    refuse(".imbalance: wanted 1 to expert_model_parallel_size (" + std::to_string(expert_parallel_size) + "), found " +
+           std::to_string(imbalance));
+  const auto num_local = num_experts / expert_parallel_size;
+  const double mean = 1.0 / static_cast<double>(expert_parallel_size);
+  const double first = imbalance * mean;
+  const double others = expert_parallel_size > 1 ? (1 - first) / static_cast<double>(expert_parallel_size - 1) : 0;
+  std::vector<double> shares;
+  for (std::int64_t expert = 0; expert < num_experts; ++expert)
+    shares.push_back((expert < num_local ? first : others) / static_cast<double>(num_local));
+  return shares;
+}
+
+std::vector<double> histogram_shares(const std::vector<std::int64_t>& histogram, std::int64_t num_experts) {
+  const auto total = std::accumulate(histogram.begin(), histogram.end(), std::int64_t{0});
+  if (static_cast<std::int64_t>(histogram.size()) != num_experts || total <= 0)
+    refuse(".histogram: wanted one number of tokens for each of the " + std::to_string(num_experts) + " experts, not all 0; found " +
+           std::to_string(histogram.size()) + " with a sum of " + std::to_string(total));
+  std::vector<double> shares;
+  for (const auto count : histogram) shares.push_back(static_cast<double>(count) / static_cast<double>(total));
+  return shares;
+}
+
+std::int64_t integer_field(const Trial& trial, const std::string& name) {
+  const auto field = trial.model.fields.find(name);
+  if (field == trial.model.fields.end()) return 0;
+  const auto* value = std::get_if<std::int64_t>(&field->second);
+  return value ? *value : 0;
+}
+
+// Of each expert-parallel rank, in parts per billion of all tokens; empty without experts.
+std::vector<std::int64_t> loads_of_expert_ranks(const Trial& trial) {
+  const auto num_experts = integer_field(trial, "num_moe_experts");
+  if (num_experts == 0) return {};
+  const auto size = trial.parallel.expert_model_parallel_size;
+  const auto shares = expert_shares(trial.prediction->expert_load, num_experts, size);
+  std::vector<std::int64_t> loads;
+  for (std::int64_t rank = 0; rank < size; ++rank) {
+    const auto first = shares.begin() + rank * (num_experts / size);
+    loads.push_back(std::llround(1e9 * std::accumulate(first, first + num_experts / size, 0.0)));
+  }
+  return loads;
+}
+
+}  // namespace
+
+std::vector<double> expert_shares(const ExpertLoad& load, std::int64_t num_experts, std::int64_t expert_parallel_size) {
+  if (load.kind == "imbalance") return imbalanced_shares(load.imbalance.value_or(0), num_experts, expert_parallel_size);
+  if (load.kind == "histogram") return histogram_shares(load.histogram.value_or(std::vector<std::int64_t>{}), num_experts);
+  return std::vector<double>(static_cast<std::size_t>(num_experts), 1.0 / static_cast<double>(num_experts));
+}
+
+std::vector<RankClass> rank_classes(const Trial& trial) {
+  const ParallelDims dims(trial.parallel);
+  const auto loads = trial.prediction ? loads_of_expert_ranks(trial) : std::vector<std::int64_t>{};
+  std::vector<RankClass> classes;
+  std::map<std::tuple<int, std::int64_t>, std::size_t> known;
+  for (std::int64_t rank = 0; rank < dims.world_size(); ++rank) {
+    const auto position = [&](Axis axis) { return dims.position(axis, static_cast<int>(rank)); };
+    const auto load = loads.empty() ? 0 : loads[static_cast<std::size_t>(position(Axis::kExpert))];
+    const auto key = std::tuple(position(Axis::kPipeline), load);
+    const auto [place, is_new] = known.try_emplace(key, classes.size());
+    if (is_new || !trial.prediction) {
+      classes.push_back({rank, {rank}});
+      continue;
+    }
+    classes[place->second].ranks.push_back(rank);
+  }
+  return classes;
+}
+
+std::vector<std::int64_t> started_ranks(const Trial& trial) {
+  std::vector<std::int64_t> ranks;
+  for (const auto& alike : rank_classes(trial)) ranks.push_back(alike.rank);
+  return ranks;
+}
+
+}  // namespace rematch::protocol

@@ -1,0 +1,19 @@
+// Rule: a published table may be set against a study only where what the source states of its setting is what the study ran. Pure.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "schemas/protocol/published.h"
+#include "schemas/protocol/trial.h"
+
+namespace rematch::rules {
+
+// One text a difference, "seq_length: published 4096, here 64". What the source does not state is no difference; nor is the number of
+// steps.
+std::vector<std::string> setting_differences(const protocol::Published& published, const protocol::Trial& trial);
+
+// "bf16", "fp8" or "fp32".
+std::string precision_of(const protocol::Trial& trial);
+
+}  // namespace rematch::rules

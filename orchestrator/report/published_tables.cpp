@@ -7,6 +7,7 @@
 #include "orchestrator/report/usable_tables.h"
 #include "orchestrator/rules/compare_published.h"
 #include "orchestrator/rules/provenance.h"
+#include "orchestrator/rules/published_setting.h"
 
 namespace rematch::report {
 
@@ -108,6 +109,19 @@ std::vector<RowColumn> left_out_columns() {
   };
 }
 
+// Between what the source states and what the study ran.
+Table setting_table(const base::StudyRows& study, const protocol::Published& published, const OwnColumns& own) {
+  using rules::SettingDifference;
+  const std::vector<ColumnOf<SettingDifference>> columns = {
+      {{"field", "field"}, [](const SettingDifference& d) { return text_cell(d.field); }},
+      {{"published", "published"}, [](const SettingDifference& d) { return text_cell(d.published); }},
+      {own.column("value", "study"), [](const SettingDifference& d) { return text_cell(d.here); }},
+  };
+  std::vector<SettingDifference> differences;
+  if (!study.plan.trials.empty()) differences = rules::setting_differences(published, study.plan.trials.front());
+  return table_of("published_setting", "Where the published setting is another", columns, differences);
+}
+
 template <typename Wanted>
 std::vector<ComparedRow> chosen(const std::vector<ComparedRow>& rows, Wanted wanted) {
   std::vector<ComparedRow> some;
@@ -128,7 +142,8 @@ std::vector<Table> published_tables(const base::StudyRows& study, const protocol
       table_of("published_peaks", own.title() + " against published: peak allocated", peak_columns(own), with_peak),
       table_of("published_deltas", own.title() + " against published: peak against another arm", delta_columns(own), with_delta),
       table_of("published_outcomes", own.title() + " against published: outcome", outcome_columns(own), compared),
-      table_of("published_not_compared", "Published rows that are not compared", left_out_columns(), left_out)};
+      table_of("published_not_compared", "Published rows that are not compared", left_out_columns(), left_out),
+      setting_table(study, published, own)};
   for (Table& table : usable_tables(study, published)) tables.push_back(std::move(table));
   std::erase_if(tables, [](const Table& table) { return table.rows.empty(); });
   return tables;

@@ -18,12 +18,6 @@ using protocol::Published;
 using protocol::PublishedEnd;
 using protocol::PublishedRow;
 
-std::string joined(const std::vector<std::string>& texts) {
-  std::string all;
-  for (const std::string& text : texts) all += (all.empty() ? "" : "; ") + text;
-  return all;
-}
-
 // A model of a device without a limit cannot run out of memory.
 bool is_unlimited(const AttemptRows& attempt) {
   return attempt.trial.backend.device != "cuda" && !attempt.trial.backend.memory_limit_bytes;
@@ -155,8 +149,8 @@ std::string not_comparable_reason(const StudyRows& study, const Published& publi
   if (attempt == nullptr) return "no run of it has ended yet";
   const std::string precision = precision_of(attempt->trial);
   if (row.precision != precision) return "it is " + row.precision + ", the study " + precision;
-  const std::vector<std::string> differences = setting_differences(published, attempt->trial);
-  return differences.empty() ? "" : "another setting: " + joined(differences);
+  const std::size_t num_differences = setting_differences(published, attempt->trial).size();
+  return num_differences == 0 ? "" : "another setting: " + std::to_string(num_differences) + " of its fields differ";
 }
 
 std::vector<ComparedRow> compare_published(const StudyRows& study, const Published& published) {

@@ -13,15 +13,15 @@ namespace {
 class Differences {
  public:
   void note(const std::string& name, const std::string& published, const std::string& here) {
-    if (published != here) texts_.push_back(name + ": published " + published + ", here " + here);
+    if (published != here) all_.push_back({name, published, here});
   }
   void note(const std::string& name, const std::optional<std::int64_t>& published, std::int64_t here) {
     if (published) note(name, std::to_string(*published), std::to_string(here));
   }
-  std::vector<std::string> texts() && { return std::move(texts_); }
+  std::vector<SettingDifference> all() && { return std::move(all_); }
 
  private:
-  std::vector<std::string> texts_;
+  std::vector<SettingDifference> all_;
 };
 
 std::string value_text(const protocol::FieldMap& fields, const std::string& name) {
@@ -57,7 +57,7 @@ std::string precision_of(const protocol::Trial& trial) {
   return trial.training.bf16 ? "bf16" : "fp32";
 }
 
-std::vector<std::string> setting_differences(const protocol::Published& published, const protocol::Trial& trial) {
+std::vector<SettingDifference> setting_differences(const protocol::Published& published, const protocol::Trial& trial) {
   const protocol::PublishedSetting& setting = published.setting;
   Differences differences;
   compare_model(setting, trial.model, differences);
@@ -68,7 +68,7 @@ std::vector<std::string> setting_differences(const protocol::Published& publishe
   compare_layout(setting.layout, trial.parallel, differences);
   if (const auto& revision = published.source.core_revision; revision && !revision->starts_with(trial.recompute.core_revision))
     differences.note("core_revision", *revision, trial.recompute.core_revision);
-  return std::move(differences).texts();
+  return std::move(differences).all();
 }
 
 }  // namespace rematch::rules

@@ -9,9 +9,16 @@
 
 namespace rematch::rules {
 
-// One text a difference, "seq_length: published 4096, here 64". What the source does not state is no difference; nor is the number of
-// steps.
-std::vector<std::string> setting_differences(const protocol::Published& published, const protocol::Trial& trial);
+struct SettingDifference {
+  std::string field;
+  std::string published;
+  std::string here;
+
+  bool operator==(const SettingDifference&) const = default;
+};
+
+// What the source does not state is no difference; nor is the number of steps.
+std::vector<SettingDifference> setting_differences(const protocol::Published& published, const protocol::Trial& trial);
 
 // "bf16", "fp8" or "fp32".
 std::string precision_of(const protocol::Trial& trial);

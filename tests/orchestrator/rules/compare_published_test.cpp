@@ -114,9 +114,10 @@ TEST(ComparePublished, HasNoCounterpartOfWhatTheSourceLeavesOpenOrTheStudyDidNot
   row = completed({}, 990, 1);
   row.peak_allocated->ranks.reset();
   EXPECT_NE(compare_one(simulated_study(), row).peak->no_counterpart.find("of which ranks"), std::string::npos);
-  const ComparedRow late = compare_one(simulated_study(), completed({}, 990, 21));
+  const ComparedRow late = compare_one(simulated_study(), completed({"moe_act"}, 990, 21));
   EXPECT_EQ(late.peak->no_counterpart, "iteration 21 was not completed here");
   EXPECT_FALSE(late.peak->own_bytes || late.peak->error_bytes || late.peak->floor_bytes || late.peak->binding_phase);
+  ASSERT_TRUE(late.delta);
   EXPECT_FALSE(late.delta->own_bytes || late.delta->held_bytes);
 }
 
@@ -130,13 +131,8 @@ TEST(ComparePublished, HasNoNumbersOfARowThatIsNotOfThisStudy) {
       {"no control was run", [](PublishedRow& row, Published&) { row.comparable = false, row.reason = "no control was run"; }},
       {"it is fp8, the study bf16", [](PublishedRow& row, Published&) { row.precision = "fp8"; }},
       {"the study has no such arm", [](PublishedRow& row, Published&) { row.arm = "mlp"; }},
-      {"seq_length: published 4096, here 64", [](PublishedRow&, Published& all) { all.setting.seq_length = 4096; }},
-      {"world_size: published 8, here 2", [](PublishedRow&, Published& all) { all.setting.layout.world_size = 8; }},
-      {"preset: published llama3_70b, here moonlight_16b", [](PublishedRow&, Published& all) { all.setting.preset = "llama3_70b"; }},
-      {"model.hidden_size: published the preset's, here 256", [](PublishedRow&, Published& all) { all.setting.preset = "moonlight_16b"; }},
-      {"attention: published unfused, here fused", [](PublishedRow&, Published& all) { all.setting.attention = "unfused"; }},
-      {"data_parallel_size: published 1, here 2", [](PublishedRow&, Published& all) { all.setting.layout.data_parallel_size = 1; }},
-      {"core_revision: published d98e8a64, here 24bad8e6", [](PublishedRow&, Published& all) { all.source.core_revision = "d98e8a64"; }},
+      {"another setting: 2 of its fields differ",
+       [](PublishedRow&, Published& all) { all.setting.seq_length = 4096, all.setting.layout.world_size = 8; }},
   };
   for (const Refusal& refusal : refusals) {
     Published published = tests::make_published();
@@ -149,14 +145,55 @@ TEST(ComparePublished, HasNoNumbersOfARowThatIsNotOfThisStudy) {
   }
 }
 
-TEST(ComparePublished, TakesASettingWhoseChangedFieldsAreTheStudys) {
+TEST(SettingDifferences, AreOfEveryFieldThatTheSourceStates) {
+  struct Case {
+    SettingDifference wanted;
+    void (*change)(Published&);
+  };
+  const std::vector<Case> cases = {
+      {{"seq_length", "4096", "64"}, [](Published& all) { all.setting.seq_length = 4096; }},
+      {{"micro_batch_size", "2", "1"}, [](Published& all) { all.setting.micro_batch_size = 2; }},
+      {{"global_batch_size", "8", "4"}, [](Published& all) { all.setting.global_batch_size = 8; }},
+      {{"attention", "unfused", "fused"}, [](Published& all) { all.setting.attention = "unfused"; }},
+      {{"preset", "llama3_70b", "moonlight_16b"},
+       [](Published& all) {
+         all.setting.preset = "llama3_70b";
+         all.setting.changed_fields = {{"hidden_size", std::int64_t{256}}, {"num_layers", std::int64_t{4}}};
+       }},
+      {{"world_size", "8", "2"}, [](Published& all) { all.setting.layout.world_size = 8; }},
+      {{"tensor_model_parallel_size", "2", "1"}, [](Published& all) { all.setting.layout.tensor_model_parallel_size = 2; }},
+      {{"pipeline_model_parallel_size", "2", "1"}, [](Published& all) { all.setting.layout.pipeline_model_parallel_size = 2; }},
+      {{"virtual_pipeline_model_parallel_size", "5", "1"},
+       [](Published& all) { all.setting.layout.virtual_pipeline_model_parallel_size = 5; }},
+      {{"context_parallel_size", "2", "1"}, [](Published& all) { all.setting.layout.context_parallel_size = 2; }},
+      {{"expert_model_parallel_size", "2", "1"}, [](Published& all) { all.setting.layout.expert_model_parallel_size = 2; }},
+      {{"data_parallel_size", "1", "2"}, [](Published& all) { all.setting.layout.data_parallel_size = 1; }},
+      {{"expert_data_parallel_size", "1", "2"}, [](Published& all) { all.setting.layout.expert_data_parallel_size = 1; }},
+      {{"core_revision", "d98e8a64", "24bad8e6"}, [](Published& all) { all.source.core_revision = "d98e8a64"; }},
+  };
+  const protocol::Trial trial = simulated_study().plan.trials.front();
+  EXPECT_EQ(setting_differences(tests::make_published(), trial).size(), 0U);
+  for (const Case& one : cases) {
+    Published published = tests::make_published();
+    one.change(published);
+    const auto differences = setting_differences(published, trial);
+    ASSERT_EQ(differences.size(), 1U) << one.wanted.field;
+    EXPECT_EQ(differences[0].field, one.wanted.field);
+    EXPECT_EQ(differences[0].published, one.wanted.published);
+    EXPECT_EQ(differences[0].here, one.wanted.here);
+  }
+}
+
+TEST(SettingDifferences, TakeASettingWhoseChangedFieldsAreTheStudys) {
   Published published = tests::make_published();
   published.setting.preset = "moonlight_16b";
   published.setting.changed_fields = {{"hidden_size", std::int64_t{256}}, {"num_layers", std::int64_t{4}}};
   const protocol::Trial trial = simulated_study().plan.trials.front();
-  EXPECT_EQ(setting_differences(published, trial), std::vector<std::string>{});
+  EXPECT_EQ(setting_differences(published, trial).size(), 0U);
   published.setting.changed_fields["num_layers"] = std::int64_t{27};
-  EXPECT_EQ(setting_differences(published, trial), std::vector<std::string>{"model.num_layers: published 27, here 4"});
+  published.setting.changed_fields.erase("hidden_size");
+  const auto differences = setting_differences(published, trial);
+  EXPECT_EQ(differences, (std::vector<SettingDifference>{{"model.num_layers", "27", "4"}, {"model.hidden_size", "the preset's", "256"}}));
 }
 
 TEST(ComparePublished, SaysOfAnArmWithoutARunThatNoneHasEnded) {

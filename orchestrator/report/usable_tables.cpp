@@ -22,6 +22,12 @@ struct IntervalRow {
   std::optional<std::int64_t> capacity_bytes;
 };
 
+struct RestRow {
+  std::string by;
+  rules::UsableRest rest;
+  std::optional<std::int64_t> capacity_bytes;
+};
+
 std::function<Cell(const UsableRow&)> of_needed(std::optional<NeededBytes> UsableRow::*needed, std::int64_t NeededBytes::*member) {
   return [needed, member](const UsableRow& row) { return row.*needed ? Cell{Bytes{(*(row.*needed)).*member}} : Cell{}; };
 }
@@ -40,10 +46,12 @@ std::vector<ColumnOf<UsableRow>> row_columns(const OwnColumns& own) {
   };
 }
 
-Cell inside_cell(const IntervalRow& row) {
-  const std::optional<bool> inside = rules::is_inside(row.interval, row.capacity_bytes);
+Cell place_cell(const rules::Bounds& bounds, const std::optional<std::int64_t>& capacity_bytes) {
+  const std::optional<bool> inside = rules::is_inside(bounds, capacity_bytes);
   return inside ? text_cell(*inside ? "inside" : "outside") : Cell{};
 }
+
+Cell inside_cell(const IntervalRow& row) { return place_cell({row.interval.from_bytes, row.interval.below_bytes}, row.capacity_bytes); }
 
 std::string joined(const std::vector<std::string>& arms) {
   std::string text;
@@ -65,6 +73,27 @@ std::vector<ColumnOf<IntervalRow>> interval_columns() {
   };
 }
 
+std::vector<ColumnOf<RestRow>> rest_columns() {
+  return {
+      {{"by", "by"}, [](const RestRow& r) { return text_cell(r.by); }},
+      {{"without", "not explained"}, [](const RestRow& r) { return text_cell(joined(r.rest.without)); }},
+      {{"from_bytes", "the others from"}, [](const RestRow& r) { return cell_of<Bytes>(r.rest.from_bytes); }},
+      {{"below_bytes", "to below"}, [](const RestRow& r) { return cell_of<Bytes>(r.rest.below_bytes); }},
+      {{"capacity_bytes", "assumed capacity"}, [](const RestRow& r) { return cell_of<Bytes>(r.capacity_bytes); }},
+      {{"capacity_is", "which is"},
+       [](const RestRow& r) {
+         return place_cell({r.rest.from_bytes, r.rest.below_bytes}, r.capacity_bytes);
+       }},
+  };
+}
+
+std::vector<RestRow> rest_rows(const UsableBytes& usable) {
+  std::vector<RestRow> rows;
+  for (const rules::UsableRest& rest : usable.allocated_rests) rows.push_back({"allocated", rest, usable.capacity_bytes});
+  for (const rules::UsableRest& rest : usable.reserved_rests) rows.push_back({"reserved", rest, usable.capacity_bytes});
+  return rows;
+}
+
 bool has_bound(const UsableInterval& interval) { return interval.from_bytes || interval.below_bytes; }
 
 bool has_limit(const base::StudyRows& study) {
@@ -84,7 +113,9 @@ std::vector<Table> usable_tables(const base::StudyRows& study, const protocol::P
     intervals = {{"allocated", usable.allocated, usable.capacity_bytes}, {"reserved", usable.reserved, usable.capacity_bytes}};
   }
   return {table_of("usable_bytes", "Usable bytes that each published outcome asks for", row_columns(own), rows),
-          table_of("usable_interval", "Usable bytes that all published outcomes leave", interval_columns(), intervals)};
+          table_of("usable_interval", "Usable bytes that all published outcomes leave", interval_columns(), intervals),
+          table_of("usable_rests", "Usable bytes without the fewest rows that contradict the others, each choice of them", rest_columns(),
+                   rest_rows(usable))};
 }
 
 std::vector<std::string> usable_notes(const base::StudyRows& study, const protocol::Published& published) {
@@ -93,8 +124,10 @@ std::vector<std::string> usable_notes(const base::StudyRows& study, const protoc
   if (!has_bound(usable.allocated)) return notes;
   for (const auto& [by, interval] : {std::pair{"allocated", &usable.allocated}, std::pair{"reserved", &usable.reserved}})
     if (interval->is_empty)
-      notes.push_back("by " + std::string(by) + " bytes no capacity gives the published outcomes: bytes alone do not explain " +
-                      joined(interval->contradicting));
+      notes.push_back(
+          "by " + std::string(by) +
+          " bytes no capacity gives all published outcomes, so that bytes alone do not explain them; these contradict each other: " +
+          joined(interval->contradicting));
   if (has_limit(study))
     notes.push_back(
         "the study ran with a memory limit: near it reserved bytes are fewer than without, and a run that failed says nothing of "

@@ -10,7 +10,7 @@
 
 namespace rematch::report {
 
-// "usable_bytes" and "usable_interval"; both without rows where no published row says anything.
+// "usable_bytes", "usable_interval" and "usable_rests"; without rows where no published row says anything, the last where none contradict.
 std::vector<Table> usable_tables(const base::StudyRows& study, const protocol::Published& published);
 // Rows that no capacity explains, and how far the peaks of this study can be relied on.
 std::vector<std::string> usable_notes(const base::StudyRows& study, const protocol::Published& published);

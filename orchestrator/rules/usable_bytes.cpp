@@ -1,6 +1,7 @@
 #include "orchestrator/rules/usable_bytes.h"
 
 #include <algorithm>
+#include <set>
 
 #include "orchestrator/rules/compare_published.h"
 #include "orchestrator/rules/rank_peak.h"
@@ -94,6 +95,41 @@ UsableInterval interval_of(const std::vector<UsableRow>& rows, Member member) {
   return interval;
 }
 
+// Whether this many usable bytes give the row's outcome.
+bool is_explained(const UsableRow& row, Member member, std::int64_t bytes) {
+  return (!row.at_least || (*row.at_least).*member <= bytes) && (!row.less_than || (*row.less_than).*member > bytes);
+}
+
+// The rows that this many usable bytes leave unexplained, and the interval of the others.
+UsableRest rest_at(const std::vector<UsableRow>& rows, Member member, std::int64_t bytes) {
+  UsableRest rest;
+  UsableInterval others;
+  for (const UsableRow& row : rows)
+    if (is_explained(row, member, bytes))
+      bound_by(row, member, others);
+    else
+      rest.without.push_back(row.arm);
+  rest.from_bytes = others.from_bytes;
+  rest.below_bytes = others.below_bytes;
+  return rest;
+}
+
+// The best choices are met at 0 or at some row's lower bound: between two of these the upper bounds only exclude more.
+std::vector<UsableRest> smallest_rests(const std::vector<UsableRow>& rows, Member member) {
+  std::set<std::int64_t> candidates = {0};
+  for (const UsableRow& row : rows)
+    if (row.at_least) candidates.insert((*row.at_least).*member);
+  std::vector<UsableRest> smallest;
+  for (const std::int64_t bytes : candidates) {
+    UsableRest rest = rest_at(rows, member, bytes);
+    if (!smallest.empty() && rest.without.size() > smallest.front().without.size()) continue;
+    if (!smallest.empty() && rest.without == smallest.back().without) continue;
+    if (!smallest.empty() && rest.without.size() < smallest.front().without.size()) smallest.clear();
+    smallest.push_back(std::move(rest));
+  }
+  return smallest;
+}
+
 std::optional<std::int64_t> derived_capacity(const base::StudyRows& study) {
   for (const protocol::Trial& trial : study.plan.trials)
     if (trial.prediction) return trial.prediction->device_memory_bytes - trial.prediction->outside_allocator_bytes;
@@ -108,14 +144,16 @@ UsableBytes usable_bytes(const base::StudyRows& study, const protocol::Published
     for (const std::string& arm : arms_of_row(study, row)) usable.rows.push_back(usable_row(study, published, row, arm));
   usable.allocated = interval_of(usable.rows, &NeededBytes::allocated);
   usable.reserved = interval_of(usable.rows, &NeededBytes::reserved);
+  if (usable.allocated.is_empty) usable.allocated_rests = smallest_rests(usable.rows, &NeededBytes::allocated);
+  if (usable.reserved.is_empty) usable.reserved_rests = smallest_rests(usable.rows, &NeededBytes::reserved);
   usable.capacity_bytes = derived_capacity(study);
   return usable;
 }
 
-std::optional<bool> is_inside(const UsableInterval& interval, const std::optional<std::int64_t>& capacity_bytes) {
-  if (!capacity_bytes || (!interval.from_bytes && !interval.below_bytes)) return std::nullopt;
-  return (!interval.from_bytes || *capacity_bytes >= *interval.from_bytes) &&
-         (!interval.below_bytes || *capacity_bytes < *interval.below_bytes);
+std::optional<bool> is_inside(const Bounds& bounds, const std::optional<std::int64_t>& capacity_bytes) {
+  if (!capacity_bytes || (!bounds.from_bytes && !bounds.below_bytes)) return std::nullopt;
+  const bool is_enough = !bounds.from_bytes || *capacity_bytes >= *bounds.from_bytes;
+  return is_enough && (!bounds.below_bytes || *capacity_bytes < *bounds.below_bytes);
 }
 
 }  // namespace rematch::rules

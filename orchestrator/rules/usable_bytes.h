@@ -28,6 +28,13 @@ struct UsableRow {
   std::optional<std::int64_t> failing_iteration;
 };
 
+// What is left when some rows are not asked.
+struct UsableRest {
+  std::vector<std::string> without;  // arms of those rows
+  std::optional<std::int64_t> from_bytes;
+  std::optional<std::int64_t> below_bytes;
+};
+
 struct UsableInterval {
   std::optional<std::int64_t> from_bytes;
   std::string from_arm;
@@ -41,12 +48,19 @@ struct UsableBytes {
   std::vector<UsableRow> rows;  // as compare_published has them
   UsableInterval allocated;
   UsableInterval reserved;
+  // Of an empty interval: every choice of the fewest rows without which the others agree.
+  std::vector<UsableRest> allocated_rests;
+  std::vector<UsableRest> reserved_rests;
   std::optional<std::int64_t> capacity_bytes;  // device memory less what is outside of the allocator, by the study's assumptions
 };
 
 UsableBytes usable_bytes(const base::StudyRows& study, const protocol::Published& published);
 
-// Whether the capacity is in the interval; nullopt without a bound or a capacity.
-std::optional<bool> is_inside(const UsableInterval& interval, const std::optional<std::int64_t>& capacity_bytes);
+struct Bounds {
+  std::optional<std::int64_t> from_bytes;
+  std::optional<std::int64_t> below_bytes;
+};
+// Whether the capacity is at least `from` and less than `below`; nullopt without a bound or a capacity.
+std::optional<bool> is_inside(const Bounds& bounds, const std::optional<std::int64_t>& capacity_bytes);
 
 }  // namespace rematch::rules

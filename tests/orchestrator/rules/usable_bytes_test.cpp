@@ -53,6 +53,7 @@ TEST(UsableBytes, AreAtLeastWhatCompletedRowsNeedAndLessThanWhatFailedRowsNeeded
   EXPECT_EQ(bytes.reserved.from_bytes, 900 * kMegabyte);
   EXPECT_EQ(bytes.reserved.below_bytes, 1050 * kMegabyte);
   EXPECT_FALSE(bytes.allocated.is_empty || bytes.reserved.is_empty);
+  EXPECT_TRUE(bytes.allocated_rests.empty() && bytes.reserved_rests.empty());
   EXPECT_TRUE(bytes.allocated.contradicting.empty());
   EXPECT_EQ(bytes.rows[0].at_least->allocated, 700 * kMegabyte) << "it got through iteration 1";
   EXPECT_EQ(bytes.rows[0].at_least_over, "iteration 1");
@@ -88,6 +89,25 @@ TEST(UsableBytes, AreNoneWhereRowsContradictEachOther) {
   EXPECT_EQ(bytes.allocated.from_bytes, 800 * kMegabyte);
   EXPECT_EQ(bytes.allocated.below_bytes, 700 * kMegabyte);
   EXPECT_EQ(bytes.allocated.contradicting, (std::vector<std::string>{"[]", "core_attn", "moe"}));
+  ASSERT_EQ(bytes.allocated_rests.size(), 1U) << "two rows contradict core_attn, which contradicts them";
+  EXPECT_EQ(bytes.allocated_rests[0].without, (std::vector<std::string>{"core_attn"}));
+  EXPECT_EQ(bytes.allocated_rests[0].from_bytes, 800 * kMegabyte);
+  EXPECT_EQ(bytes.allocated_rests[0].below_bytes, 900 * kMegabyte);
+  EXPECT_EQ(bytes.reserved_rests[0].from_bytes, 900 * kMegabyte);
+}
+
+TEST(UsableBytes, GiveEveryChoiceOfTheFewestRowsThatAreNotExplained) {
+  const base::StudyRows study = unlimited_study({{{}, 700, 1000}, {{"core_attn"}, 700, 1000}, {{"moe"}, 500, 600}});
+  const UsableBytes bytes =
+      usable(study, {published_row({}, PublishedEnd::kOutOfMemory, 1), published_row({"core_attn"}, PublishedEnd::kOutOfMemory, 0),
+                     published_row({"moe"}, PublishedEnd::kCompleted, 12)});
+  ASSERT_EQ(bytes.allocated_rests.size(), 2U);
+  EXPECT_EQ(bytes.allocated_rests[0].without, (std::vector<std::string>{"[]"}));
+  EXPECT_EQ(bytes.allocated_rests[0].from_bytes, 600 * kMegabyte);
+  EXPECT_EQ(bytes.allocated_rests[0].below_bytes, 700 * kMegabyte);
+  EXPECT_EQ(bytes.allocated_rests[1].without, (std::vector<std::string>{"core_attn"}));
+  EXPECT_EQ(bytes.allocated_rests[1].from_bytes, 700 * kMegabyte);
+  EXPECT_EQ(bytes.allocated_rests[1].below_bytes, 1000 * kMegabyte);
 }
 
 TEST(UsableBytes, AreEmptyWhereTheBoundsMeet) {
@@ -123,15 +143,16 @@ TEST(UsableBytes, AreComparedWithTheAssumedCapacity) {
   const std::vector<protocol::PublishedRow> rows = {published_row({}, PublishedEnd::kOutOfMemory, 1),
                                                     published_row({"moe"}, PublishedEnd::kCompleted, 12)};
   EXPECT_FALSE(usable(study, rows).capacity_bytes);
-  EXPECT_FALSE(is_inside(usable(study, rows).allocated, std::nullopt));
   tests::assume_device(study, 900 * kMegabyte);
   const UsableBytes bytes = usable(study, rows);
   EXPECT_EQ(bytes.capacity_bytes, 900 * kMegabyte) << "the device's memory less what is outside of the allocator";
-  EXPECT_EQ(is_inside(bytes.allocated, bytes.capacity_bytes), true);
-  EXPECT_EQ(is_inside(bytes.allocated, 800 * kMegabyte), true) << "as much as was needed";
-  EXPECT_EQ(is_inside(bytes.allocated, 799 * kMegabyte), false);
-  EXPECT_EQ(is_inside(bytes.allocated, 1000 * kMegabyte), false) << "a peak that fits does not fail";
-  EXPECT_FALSE(is_inside(UsableInterval{}, 900 * kMegabyte)) << "no row bounds it";
+  const Bounds bounds = {bytes.allocated.from_bytes, bytes.allocated.below_bytes};
+  EXPECT_EQ(is_inside(bounds, bytes.capacity_bytes), true);
+  EXPECT_EQ(is_inside(bounds, 800 * kMegabyte), true) << "as much as was needed";
+  EXPECT_EQ(is_inside(bounds, 799 * kMegabyte), false);
+  EXPECT_EQ(is_inside(bounds, 1000 * kMegabyte), false) << "a peak that fits does not fail";
+  EXPECT_FALSE(is_inside(bounds, std::nullopt));
+  EXPECT_FALSE(is_inside({}, 900 * kMegabyte)) << "no row bounds it";
 }
 
 }  // namespace

@@ -45,6 +45,8 @@ Table moved_table(const std::vector<base::ArmVerdict>& arms) {
       {{"moved", "moved"}, [](const Row& r) { return text_cell(r.moved); }},
       {{"side", "side"}, [](const Row& r) { return text_cell(r.side); }},
       {{"rank", "rank"}, [](const Row& r) { return Cell{Count{r.rank->rank}}; }},
+      {{"num_alike", "alike", Place::kTextOnly},
+       [](const Row& r) { return r.rank->num_alike > 0 ? Cell{Count{r.rank->num_alike}} : Cell{}; }},
       {{"pipeline_rank", "pipeline rank"}, [](const Row& r) { return pipeline_cell(*r.rank); }},
       {{"against", "set against"}, [](const Row& r) { return text_cell(r.against); }},
       {{"against_peak_allocated_bytes", "peak there"}, [](const Row& r) { return peak_cell(r.rank->against); }},

@@ -1,0 +1,20 @@
+#include "orchestrator/base/predicted.h"
+
+namespace rematch::base {
+
+bool is_predicted(const protocol::Trial& trial) { return trial.backend.device == "meta"; }
+
+bool is_predicted(const StudyPlan& plan) { return !plan.trials.empty() && is_predicted(plan.trials.front()); }
+
+std::int64_t num_alike(const protocol::Trial& trial, std::int64_t rank) {
+  for (const protocol::RankClass& alike : protocol::rank_classes(trial))
+    if (alike.rank == rank) return static_cast<std::int64_t>(alike.ranks.size()) - 1;
+  return 0;
+}
+
+std::string rank_text(std::int64_t rank, std::int64_t num_alike) {
+  const std::string text = "rank " + std::to_string(rank);
+  return num_alike == 0 ? text : text + " (and " + std::to_string(num_alike) + " alike)";
+}
+
+}  // namespace rematch::base

@@ -6,10 +6,18 @@ bool is_predicted(const protocol::Trial& trial) { return trial.backend.device ==
 
 bool is_predicted(const StudyPlan& plan) { return !plan.trials.empty() && is_predicted(plan.trials.front()); }
 
-std::int64_t num_alike(const protocol::Trial& trial, std::int64_t rank) {
+std::map<std::int64_t, std::int64_t> alike_counts(const protocol::Trial& trial) {
+  std::map<std::int64_t, std::int64_t> counts;
   for (const protocol::RankClass& alike : protocol::rank_classes(trial))
-    if (alike.rank == rank) return static_cast<std::int64_t>(alike.ranks.size()) - 1;
-  return 0;
+    counts[alike.rank] = static_cast<std::int64_t>(alike.ranks.size()) - 1;
+  return counts;
+}
+
+std::int64_t num_alike(const protocol::Trial& trial, std::int64_t rank) {
+  if (!trial.prediction) return 0;
+  const auto counts = alike_counts(trial);
+  const auto found = counts.find(rank);
+  return found == counts.end() ? 0 : found->second;
 }
 
 std::string rank_text(std::int64_t rank, std::int64_t num_alike) {

@@ -45,14 +45,14 @@ Table moved_table(const std::vector<base::ArmVerdict>& arms) {
       {{"moved", "moved"}, [](const Row& r) { return text_cell(r.moved); }},
       {{"side", "side"}, [](const Row& r) { return text_cell(r.side); }},
       {{"rank", "rank"}, [](const Row& r) { return Cell{Count{r.rank->rank}}; }},
-      {{"num_alike", "alike", Place::kTextOnly},
-       [](const Row& r) { return r.rank->num_alike > 0 ? Cell{Count{r.rank->num_alike}} : Cell{}; }},
       {{"pipeline_rank", "pipeline rank"}, [](const Row& r) { return pipeline_cell(*r.rank); }},
       {{"against", "set against"}, [](const Row& r) { return text_cell(r.against); }},
       {{"against_peak_allocated_bytes", "peak there"}, [](const Row& r) { return peak_cell(r.rank->against); }},
       {{"against_binding_phase", "binding phase there"}, [](const Row& r) { return phase_cell(r.rank->against); }},
       {{"peak_allocated_bytes", "peak here"}, [](const Row& r) { return peak_cell(r.rank->own); }},
       {{"binding_phase", "binding phase here"}, [](const Row& r) { return phase_cell(r.rank->own); }},
+      {{"num_alike", "ranks alike", Place::kTextOnly},
+       [](const Row& r) { return r.rank->num_alike > 0 ? Cell{Count{r.rank->num_alike}} : Cell{}; }},
   };
   return table_of("moved_ranks", "Moved to another rank", columns, rows_of(arms));
 }

@@ -11,9 +11,9 @@ namespace {
 
 using protocol::Role;
 
-bool ends_in_optimizer_init(const base::ArmVerdict& arm) {
-  return arm.outcome == base::Outcome::kFail && arm.failure && arm.failure->kind == protocol::FailureKind::kOom &&
-         arm.failure->stage == protocol::Stage::kOptimizerInit;
+bool ends_in_optimizer_init(const base::AttemptRows& attempt) {
+  return attempt.failure && attempt.failure->kind == protocol::FailureKind::kOom &&
+         attempt.failure->stage == protocol::Stage::kOptimizerInit;
 }
 
 std::int64_t bytes_of(const protocol::Attribution& attribution, Role role) {
@@ -44,9 +44,9 @@ std::optional<OptimizerBound> bound_of(const base::AttemptRows& attempt) {
 std::optional<OptimizerBound> find_optimizer_bound(const base::StudyRows& study, const base::StudyVerdict& verdict) {
   std::optional<OptimizerBound> least;
   for (const base::ArmVerdict& arm : verdict.arms) {
-    if (arm.num_planned == 0) continue;
-    if (!ends_in_optimizer_init(arm)) return std::nullopt;
+    if (arm.num_planned > 0 && arm.num_judged == 0) return std::nullopt;
     for (std::size_t index : judged_attempts(study, arm.arm)) {
+      if (!ends_in_optimizer_init(study.attempts[index])) return std::nullopt;
       const auto bound = bound_of(study.attempts[index]);
       if (bound && (!least || bound->allocated_bytes < least->allocated_bytes)) least = bound;
     }
@@ -58,7 +58,7 @@ std::string optimizer_bound_note(const OptimizerBound& bound, bool predicted) {
   const auto number = [](std::int64_t bytes) { return std::to_string(bytes); };
   const std::int64_t persistent = bound.parameter_bytes + bound.gradient_bytes + bound.optimizer_state_bytes;
   return std::string("optimizer-bound: every arm ") + (predicted ? "is predicted to run" : "ran") +
-         " out of memory while the optimizer's state was made, so no label can help and none is compared. On " +
+         " out of memory in the making of the optimizer's state, so no label can help and none is compared. On " +
          base::rank_text(bound.rank, bound.num_alike) + " of " + bound.arm + " parameters of " + number(bound.parameter_bytes) +
          " bytes, gradients of " + number(bound.gradient_bytes) + " and optimizer state of " + number(bound.optimizer_state_bytes) +
          " so far, " + number(persistent) + " of the " + number(bound.allocated_bytes) + " held, left no room for " +

@@ -3,10 +3,9 @@
 #include <algorithm>
 #include <utility>
 
-#include "orchestrator/base/device_table.h"
-#include "orchestrator/spec/expert_load.h"
 #include "orchestrator/spec/keys.h"
 #include "orchestrator/spec/nearest.h"
+#include "orchestrator/spec/simulate_checks.h"
 #include "orchestrator/spec/units.h"
 #include "schemas/protocol/field_rules.h"
 #include "schemas/protocol/optimizer_problems.h"
@@ -175,25 +174,6 @@ void check_pipeline(ParseState& state) {
     const std::string option = key_of_option(state, problem);
     state.refuse_first({option == kWorldSize ? "parallel.pipeline_model_parallel_size" : option, "model.num_layers"}, problem);
   }
-}
-
-// What a simulation would assume of experts and capacity: refused whether or not this sweep is simulated now.
-void check_simulate(ParseState& state) {
-  const auto is_of = [&](const Diagnostic& problem) {
-    return problem.path.rfind("model", 0) == 0 || problem.path.rfind("parallel", 0) == 0 || problem.path.rfind("simulate", 0) == 0;
-  };
-  if (std::any_of(state.problems.begin(), state.problems.end(), is_of)) return;
-  const auto resolved = resolve_expert_load(state.spec);
-  if (const auto* problem = std::get_if<LoadProblem>(&resolved))
-    state.refuse_first({problem->key, "simulate.expert_load"}, problem->message);
-  const SimulateSpec& simulate = state.spec.simulate;
-  const base::DeviceRow* row = base::find_device(simulate.device);
-  const std::int64_t memory_bytes = simulate.device_memory_bytes.value_or(row->memory_bytes.value);
-  const std::int64_t outside_bytes = simulate.outside_allocator_bytes.value_or(row->outside_allocator_bytes.value);
-  if (outside_bytes >= memory_bytes)
-    state.refuse_first({"simulate.outside_allocator", "simulate.device_memory"}, "wanted less outside the allocator than the device has (" +
-                                                                                     format_size_bytes(memory_bytes) + "); found " +
-                                                                                     format_size_bytes(outside_bytes));
 }
 
 void check_deadlines(ParseState& state) {

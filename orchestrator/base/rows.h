@@ -83,9 +83,12 @@ struct AttemptRows {
   std::string study_id;
   std::int64_t attempt = 1;
   protocol::LaunchRecord launch;
-  std::vector<RankRows> ranks;  // one a rank, by rank
+  std::vector<RankRows> ranks;  // one a started rank, by rank: protocol::started_ranks
   std::optional<Failure> failure;
 };
+
+// nullptr: it was not started.
+const RankRows* find_rank(const std::vector<RankRows>& ranks, std::int64_t rank);
 
 // A study as the store knows it: the plan, and every attempt of its trials, ordered by block, slot and attempt.
 struct StudyRows {

@@ -32,6 +32,13 @@ struct RankPeak {
   std::optional<protocol::Phase> binding_phase;  // where the allocated peak occurred
 };
 
+// Of a prediction: how long a step would take, on the rank that takes longest. An estimate, beside nothing that was measured.
+struct StepEstimate {
+  std::int64_t rank = 0;
+  double time_ns = 0;
+  double replay_ns = 0;  // of it
+};
+
 // The figures of one attempt. See reports/METRICS.md for each definition.
 struct RunFigures {
   RankPeak hot;  // the rank with the largest allocated peak; the lowest such rank on a tie
@@ -42,6 +49,7 @@ struct RunFigures {
   bool warmup_reached = false;                // the step times settled in the first half of the run
   std::optional<double> median_step_time_ns;  // of the steady steps
   std::optional<double> tflops_per_rank;      // work of a step / median step time / world size
+  std::optional<StepEstimate> estimate;       // of a prediction only, which has no step time
 };
 
 // One attempt of a planned trial.
@@ -69,6 +77,7 @@ struct ArmFigures {
   std::optional<std::int64_t> held_after_forward_bytes;
   std::optional<double> median_step_time_ns;  // median over runs of the per-run medians
   std::optional<double> tflops_per_rank;
+  std::optional<StepEstimate> estimate;  // of a prediction only
 };
 
 // A passing arm against the control, or against the reference when the control does not fit.
@@ -79,13 +88,15 @@ struct Effect {
   std::optional<double> peak_delta_fraction;
   std::optional<std::int64_t> activation_delta_bytes;
   std::optional<double> activation_delta_fraction;
-  std::optional<double> time_delta_fraction;  // ratio - 1
-  bool censored = false;                      // the peak sits where no label can lower it: the saving is "at least"
+  std::optional<double> time_delta_fraction;            // ratio - 1
+  std::optional<double> estimated_time_delta_fraction;  // the same of the estimates
+  bool censored = false;                                // the peak sits where no label can lower it: the saving is "at least"
 };
 
 // One rank, seen in an arm and in the arm that it is set against.
 struct RankInBothArms {
   std::int64_t rank = 0;
+  std::int64_t num_alike = 0;  // other ranks that it stands for in a prediction
   std::int64_t pipeline_rank = 0;
   std::int64_t pipeline_size = 1;
   std::optional<RankPeak> against;  // in the other arm

@@ -1,9 +1,11 @@
-// `rematch plan SWEEP`: what `run` would do, and what it would cost. Starts nothing.
+// `rematch plan SWEEP`: what `run` would do, and what it would cost. Starts nothing but, on request, its prediction.
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
+#include <sstream>
 
 #include "orchestrator/cli/control_peak.h"
 #include "orchestrator/cli/plan_text.h"
+#include "orchestrator/cli/prediction.h"
 #include "orchestrator/cli/sweep_input.h"
 #include "orchestrator/cli/verb.h"
 
@@ -18,6 +20,7 @@ class PlanVerb : public Verb {
 
   void declare(CLI::App& app) override {
     arguments_.declare(app);
+    app.add_flag("--predict", predict_, "Simulate the sweep first, in the workspace, and say of each arm whether it would fit");
     app.add_flag("--origin", show_origin_, "Show where each value came from");
     app.add_flag("--json", as_json_, "Print one JSON document");
     app.footer(
@@ -26,26 +29,55 @@ class PlanVerb : public Verb {
         "  rematch plan sweeps/first.yaml --set measure.blocks=5 --set 'recompute.sets=layernorm+moe_act;mla_up_proj+mlp'\n"
         "  rematch plan sweeps/first.yaml --set recompute.full=uniform:1,block:2\n"
         "  rematch plan sweeps/first.yaml --origin\n"
+        "  rematch plan --simulate sweeps/published/moonlight_16b_8xh100.yaml --origin\n"
+        "  rematch plan --predict sweeps/published/moonlight_16b_8xh100.yaml\n"
+        "--simulate shows what `run --simulate` would do. --predict does it, each distinct rank once on the meta device, reusing what is "
+        "done, and\n"
+        "annotates the arms; it leaves none out. A sweep for a device that is not here is then planned as its simulation.\n"
         "Once the workspace has a run of the control, each arm shows how much it can lower the peak at most.\n"
-        "Exit: 0 the sweep can run, 2 usage, 3 the sweep is refused, 8 no trainer that can be asked.");
+        "Exit: 0 the sweep can run, 2 usage, 3 the sweep is refused, 8 no trainer that can be asked, or no prediction, 75 interrupted.");
   }
 
   Exit run(const GlobalOptions& options, Streams streams) override {
-    const auto loaded = load_sweep(arguments_, options, streams);
+    const auto read = read_sweep(arguments_, options, streams);
+    if (const Exit* exit = std::get_if<Exit>(&read)) return *exit;
+    const auto& source = std::get<SweepSource>(read);
+    const bool as_simulation = arguments_.simulate || (predict_ && only_lacks_device(source));
+    const auto loaded = plan_sweep(source, as_simulation ? SweepUse::kSimulate : SweepUse::kRun, streams);
     if (const Exit* exit = std::get_if<Exit>(&loaded)) return *exit;
     const auto& input = std::get<SweepInput>(loaded);
-    const auto control = find_control_peak(input.plan, options, streams);
-    if (as_json_) {
-      streams.out << plan_json(input, control).dump(2) << "\n";
-      return Exit::kOk;
+    PlanKnowledge known{find_control_peak(input.plan, options, streams), std::nullopt};
+    if (predict_) {
+      auto predicted = predict_sweep(source, options, streams);
+      if (const Exit* exit = std::get_if<Exit>(&predicted)) return *exit;
+      known.prediction = std::move(std::get<Prediction>(predicted));
     }
-    streams.out << plan_text(input, control);
-    if (show_origin_) streams.out << "\norigin of each value\n" << origin_text(input);
+    print(input, known, streams);
     return Exit::kOk;
   }
 
  private:
+  static std::variant<Prediction, Exit> predict_sweep(const SweepSource& source, const GlobalOptions& options, Streams streams) {
+    std::ostringstream said_before;  // the same warnings
+    const auto simulated = plan_sweep(source, SweepUse::kSimulate, {streams.out, said_before});
+    if (const Exit* exit = std::get_if<Exit>(&simulated)) {
+      streams.err << said_before.str();
+      return *exit;
+    }
+    return predict(std::get<SweepInput>(simulated), options, streams);
+  }
+
+  void print(const SweepInput& input, const PlanKnowledge& known, Streams streams) const {
+    if (as_json_) {
+      streams.out << plan_json(input, known).dump(2) << "\n";
+      return;
+    }
+    streams.out << plan_text(input, known);
+    if (show_origin_) streams.out << "\norigin of each value\n" << origin_text(input);
+  }
+
   SweepArguments arguments_;
+  bool predict_ = false;
   bool show_origin_ = false;
   bool as_json_ = false;
 };

@@ -41,17 +41,29 @@ std::string sites_text(const base::ArmRow& arm) {
 
 bool is_bounded(const base::ArmRow& arm) { return !arm.is_control && arm.status == base::ArmStatus::kPlanned; }
 
-std::string arms_text(const base::StudyPlan& plan, const std::optional<base::ControlPeak>& control) {
+// A column in front of the reasons.
+template <typename TextOf>
+void add_column(std::vector<Row>& rows, const base::StudyPlan& plan, const std::string& title, const TextOf& text_of) {
+  rows.front().insert(rows.front().end() - 1, title);
+  for (std::size_t i = 0; i < plan.arms.size(); ++i) rows[i + 1].insert(rows[i + 1].end() - 1, text_of(plan.arms[i]));
+}
+
+std::string arms_text(const base::StudyPlan& plan, const PlanKnowledge& known) {
   std::vector<Row> rows = {{"arm", "status", "sites", "reason"}};
   for (const auto& arm : plan.arms) {
     const std::string reason = arm.is_control ? "control" : arm.reason;
     rows.push_back({arm.arm, std::string(to_string(arm.status)), sites_text(arm), reason.empty() ? "-" : reason});
   }
-  if (!control) return table(rows);
-  rows.front().insert(rows.front().end() - 1, "can lower the peak by");
-  for (std::size_t i = 0; i < plan.arms.size(); ++i)
-    rows[i + 1].insert(rows[i + 1].end() - 1, is_bounded(plan.arms[i]) ? upper_bound_text(*control, plan.arms[i].recompute) : "-");
-  return table(rows) + "upper bounds from " + source_text(*control) + "\n";
+  if (known.control)
+    add_column(rows, plan, "can lower the peak by", [&](const base::ArmRow& arm) {
+      return is_bounded(arm) ? upper_bound_text(*known.control, arm.recompute) : std::string("-");
+    });
+  if (known.prediction)
+    add_column(rows, plan, "predicted", [&](const base::ArmRow& arm) { return predicted_text(*known.prediction, arm.arm); });
+  std::string text = table(rows);
+  if (known.control) text += "upper bounds from " + source_text(*known.control) + "\n";
+  if (known.prediction) text += source_text(*known.prediction);
+  return text;
 }
 
 nlohmann::json control_json(const base::ControlPeak& control) {
@@ -83,8 +95,8 @@ std::string order_text(const base::StudyPlan& plan) {
 
 std::string cost_text(const PlanCost& cost) {
   std::ostringstream text;
-  text << cost.num_trials << " trials of " << cost.num_ranks << " ranks, each ended after " << spec::format_duration_ms(cost.timeout_ms)
-       << ": at most " << spec::format_number(cost.rank_hours_at_most) << " rank-hours";
+  text << cost.num_trials << " trials of " << cost.num_ranks << (cost.num_ranks == 1 ? " rank" : " ranks") << ", each ended after "
+       << spec::format_duration_ms(cost.timeout_ms) << ": at most " << spec::format_number(cost.rank_hours_at_most) << " rank-hours";
   return text.str();
 }
 
@@ -94,7 +106,7 @@ PlanCost cost_of(const base::StudyPlan& plan) {
   PlanCost cost;
   cost.num_trials = plan.trials.size();
   if (plan.trials.empty()) return cost;
-  cost.num_ranks = plan.trials.front().parallel.world_size;
+  cost.num_ranks = static_cast<std::int64_t>(protocol::started_ranks(plan.trials.front()).size());
   cost.timeout_ms = plan.trials.front().timeout_ms;
   const double trial_hours = static_cast<double>(cost.timeout_ms) / 3'600'000.0;
   const double rank_hours = static_cast<double>(cost.num_trials) * static_cast<double>(cost.num_ranks) * trial_hours;
@@ -102,13 +114,13 @@ PlanCost cost_of(const base::StudyPlan& plan) {
   return cost;
 }
 
-std::string plan_text(const SweepInput& input, const std::optional<base::ControlPeak>& control) {
+std::string plan_text(const SweepInput& input, const PlanKnowledge& known) {
   const base::StudyPlan& plan = input.plan;
   std::ostringstream text;
   text << "study " << plan.name << " (" << plan.study_id << "), trainer build " << plan.trainer_build_id << "\n"
        << "layout: " << base::layout_text(input.spec.common.parallel) << "\n\n"
        << "arms, one group (" << plan.arms.front().group_id << ")\n"
-       << arms_text(plan, control) << "\norder (seed " << plan.order_seed << ")\n"
+       << arms_text(plan, known) << "\norder (seed " << plan.order_seed << ")\n"
        << order_text(plan) << "\ncost: " << cost_text(cost_of(plan)) << "\n";
   return text.str();
 }
@@ -119,7 +131,7 @@ std::string origin_text(const SweepInput& input) {
   return table(rows);
 }
 
-nlohmann::json plan_json(const SweepInput& input, const std::optional<base::ControlPeak>& control) {
+nlohmann::json plan_json(const SweepInput& input, const PlanKnowledge& known) {
   const PlanCost cost = cost_of(input.plan);
   nlohmann::json document = {{"schema_version", 1},
                              {"study", base::to_json(input.plan)},
@@ -128,7 +140,8 @@ nlohmann::json plan_json(const SweepInput& input, const std::optional<base::Cont
                                {"num_ranks", cost.num_ranks},
                                {"timeout_ms", cost.timeout_ms},
                                {"rank_hours_at_most", cost.rank_hours_at_most}}},
-                             {"upper_bounds", upper_bounds_json(input.plan, control)},
+                             {"upper_bounds", upper_bounds_json(input.plan, known.control)},
+                             {"prediction", known.prediction ? to_json(*known.prediction) : nlohmann::json(nullptr)},
                              {"origins", nlohmann::json::array()},
                              {"warnings", nlohmann::json::array()}};
   for (const auto& row : input.spec.origins)

@@ -35,6 +35,10 @@ class RunVerb final : public Verb {
         "  rematch run sweeps/first.yaml\n"
         "  rematch run sweeps/first.yaml --set measure.blocks=5\n"
         "  rematch run sweeps/first.yaml --dry-run\n"
+        "  rematch run --simulate sweeps/published/moonlight_16b_8xh100.yaml\n"
+        "--simulate runs each distinct rank of the layout once on the meta device: no memory, no kernels, no GPU. Its figures are "
+        "predicted, its\n"
+        "study is one of its own, and it concludes nothing.\n"
         "A second run starts only what is not done. SIGINT ends the trial in flight and stops; twice: at once.\n"
         "Exit: 0 usable, 3 the sweep is refused, 4 a candidate ended in an unexpected way, 5 no candidate meets the budget,\n"
         "6 the control is not a control, 8 environment, 75 interrupted: run again to go on.");
@@ -47,7 +51,7 @@ class RunVerb final : public Verb {
     if (const Exit* exit = std::get_if<Exit>(&loaded)) return *exit;
     const auto& input = std::get<SweepInput>(loaded);
     if (dry_run_) {
-      streams.out << plan_text(input, find_control_peak(input.plan, options, streams));
+      streams.out << plan_text(input, {find_control_peak(input.plan, options, streams), std::nullopt});
       return Exit::kOk;
     }
     return carry_out(input, std::get<std::optional<protocol::Published>>(published), options, streams);

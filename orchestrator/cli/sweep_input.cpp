@@ -10,6 +10,7 @@
 
 #include "orchestrator/launch/trainer.h"
 #include "orchestrator/plan/plan.h"
+#include "orchestrator/plan/simulate.h"
 #include "schemas/protocol/record_file.h"
 
 namespace rematch::cli {
@@ -71,33 +72,62 @@ Exit refuse(const std::vector<spec::Diagnostic>& problems, const std::string& pa
   return Exit::kSweepInvalid;
 }
 
+spec::ParsedSweep parse(const SweepSource& source, SweepUse use) {
+  std::vector<spec::Override> overrides = source.overrides;
+  if (use == SweepUse::kSimulate)
+    for (spec::Override& override : plan::simulate_overrides()) overrides.push_back(std::move(override));
+  return spec::parse_sweep(source.text, source.path, source.described, overrides);
+}
+
 }  // namespace
 
 void SweepArguments::declare(CLI::App& app) {
   app.add_option("sweep", path, "The sweep file (YAML or JSON)")->required();
   app.add_option("--set", set_options, "Lay key=value over the file, with a dotted key; may be repeated")->allow_extra_args(false);
+  app.add_flag("--simulate", simulate,
+               "Predict instead: full-size ranks on the meta device, under the assumptions of `simulate` in the sweep");
 }
 
-std::variant<SweepInput, Exit> load_sweep(const SweepArguments& arguments, const GlobalOptions& options, Streams streams) {
+std::variant<SweepSource, Exit> read_sweep(const SweepArguments& arguments, const GlobalOptions& options, Streams streams) {
   const std::string& path = arguments.path;
-  const auto overrides = all_overrides(arguments.set_options, streams);
+  auto overrides = all_overrides(arguments.set_options, streams);
   if (const Exit* exit = std::get_if<Exit>(&overrides)) return *exit;
   const auto text = protocol::read_whole_file(path);
   if (!text) return stop(Exit::kUsage, "wanted a sweep file that can be read; found none at " + path, streams);
   const auto trainer = launch::locate_trainer(options.trainer);
   if (!trainer) return stop(Exit::kEnvironment, trainer.error().message, streams);
-  const auto described = launch::describe_trainer(trainer.value());
+  auto described = launch::describe_trainer(trainer.value());
   if (!described) return stop(Exit::kEnvironment, described.error().message, streams);
+  return SweepSource{path, *text, std::move(std::get<0>(overrides)), trainer.value(), std::move(described).value()};
+}
 
-  spec::ParsedSweep parsed = spec::parse_sweep(*text, path, described.value(), std::get<0>(overrides));
+std::variant<SweepInput, Exit> plan_sweep(const SweepSource& source, SweepUse use, Streams streams) {
+  spec::ParsedSweep parsed = parse(source, use);
   print(parsed.warnings, "warning: ", streams);
-  if (!parsed.problems.empty()) return refuse(parsed.problems, path, streams);
-  base::StudyPlan study = plan::make_plan(parsed.spec, described.value());
-  const plan::PlanFindings findings = plan::check_plan(study, parsed.spec, described.value());
+  if (!parsed.problems.empty()) {
+    if (use == SweepUse::kRun && only_lacks_device(source))
+      streams.err << "rematch: this trainer lacks the sweep's device; --simulate predicts the sweep here\n";
+    return refuse(parsed.problems, source.path, streams);
+  }
+  if (use == SweepUse::kSimulate) parsed.spec = plan::simulated(parsed.spec);
+  base::StudyPlan study = plan::make_plan(parsed.spec, source.described);
+  const plan::PlanFindings findings = plan::check_plan(study, parsed.spec, source.described);
   print(findings.warnings, "warning: ", streams);
-  if (!findings.problems.empty()) return refuse(findings.problems, path, streams);
+  if (!findings.problems.empty()) return refuse(findings.problems, source.path, streams);
   parsed.warnings.insert(parsed.warnings.end(), findings.warnings.begin(), findings.warnings.end());
-  return SweepInput{std::move(study), std::move(parsed.warnings), trainer.value(), std::move(parsed.spec)};
+  return SweepInput{std::move(study), std::move(parsed.warnings), source.trainer, std::move(parsed.spec)};
+}
+
+std::variant<SweepInput, Exit> load_sweep(const SweepArguments& arguments, const GlobalOptions& options, Streams streams) {
+  const auto source = read_sweep(arguments, options, streams);
+  if (const Exit* exit = std::get_if<Exit>(&source)) return *exit;
+  return plan_sweep(std::get<SweepSource>(source), arguments.use(), streams);
+}
+
+bool only_lacks_device(const SweepSource& source) {
+  const auto problems = parse(source, SweepUse::kRun).problems;
+  const bool is_device = problems.size() == 1 && problems.front().path == "backend.device";
+  return is_device && parse(source, SweepUse::kSimulate).problems.empty();
 }
 
 }  // namespace rematch::cli

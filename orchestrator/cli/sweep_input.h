@@ -13,12 +13,20 @@
 
 namespace rematch::cli {
 
-// SWEEP and --set on the command line of the verbs that read a sweep.
+// What a sweep is read for.
+enum class SweepUse {
+  kRun,
+  kSimulate,  // its ranks run on the meta device and stand for those of a GPU
+};
+
+// SWEEP, --set and --simulate on the command line of the verbs that read a sweep.
 struct SweepArguments {
   std::string path;
   std::vector<std::string> set_options;  // key=value
+  bool simulate = false;
 
   void declare(CLI::App& app);
+  SweepUse use() const { return simulate ? SweepUse::kSimulate : SweepUse::kRun; }
 };
 
 struct SweepInput {
@@ -28,7 +36,22 @@ struct SweepInput {
   spec::SweepSpec spec;  // for `plan --origin`; the plan has all that `run` needs
 };
 
-// The Exit says why there is none: kSweepInvalid, kUsage (no such file, a --set without '='), kEnvironment (no trainer).
+// A sweep file, the trainer that it is for, and what is laid over the file; nothing of it understood yet.
+struct SweepSource {
+  std::string path;
+  std::string text;
+  std::vector<spec::Override> overrides;
+  std::filesystem::path trainer;
+  protocol::Describe described;
+};
+
+// The Exit says why there is none: kUsage (no such file, a --set without '='), kEnvironment (no trainer).
+std::variant<SweepSource, Exit> read_sweep(const SweepArguments& arguments, const GlobalOptions& options, Streams streams);
+// kSweepInvalid when it has a problem.
+std::variant<SweepInput, Exit> plan_sweep(const SweepSource& source, SweepUse use, Streams streams);
+// Both, for the use that the arguments name.
 std::variant<SweepInput, Exit> load_sweep(const SweepArguments& arguments, const GlobalOptions& options, Streams streams);
+// Whether nothing but a device that this trainer lacks is wrong with the sweep: it can be predicted here, and not run.
+bool only_lacks_device(const SweepSource& source);
 
 }  // namespace rematch::cli

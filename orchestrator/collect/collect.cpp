@@ -1,6 +1,7 @@
 #include "orchestrator/collect/collect.h"
 
 #include <exception>
+#include <vector>
 
 #include "orchestrator/collect/find_cause.h"
 #include "orchestrator/collect/rank_rows.h"
@@ -50,8 +51,12 @@ base::AttemptRows collect_attempt(const std::filesystem::path& attempt_folder, c
   rows.attempt = attempt_number(folder);
   rows.trial.trial_id = folder.parent_path().filename().string();
   rows.trial.parallel.world_size = 0;
+  std::vector<std::int64_t> started;
   std::string trial_problem;
-  if (auto trial = read_or_reason<protocol::Trial>(protocol::read_trial, paths.trial(), trial_problem)) rows.trial = *trial;
+  if (auto trial = read_or_reason<protocol::Trial>(protocol::read_trial, paths.trial(), trial_problem)) {
+    rows.trial = *trial;
+    started = protocol::started_ranks(*trial);
+  }
 
   std::string launch_problem;
   auto launch = read_or_reason<protocol::LaunchRecord>(protocol::read_launch_record, paths.launch(), launch_problem);
@@ -62,8 +67,7 @@ base::AttemptRows collect_attempt(const std::filesystem::path& attempt_folder, c
     rows.launch.end = protocol::LaunchEnd::kControllerLost;
     rows.launch.message = launch_problem;
   }
-  for (std::int64_t rank = 0; rank < rows.trial.parallel.world_size; ++rank)
-    rows.ranks.push_back(read_rank_rows(paths.rank_record(rank), rows.trial.trial_id, rank));
+  for (std::int64_t rank : started) rows.ranks.push_back(read_rank_rows(paths.rank_record(rank), rows.trial.trial_id, rank));
   put_exits(rows);
   if (!trial_problem.empty()) rows.launch.message += (rows.launch.message.empty() ? "" : "; ") + trial_problem;
   const bool readable = launch.has_value() && trial_problem.empty();

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -15,15 +16,26 @@ namespace {
 using protocol::FailureKind;
 using protocol::LaunchEnd;
 
-// Of the likeliest ones the earliest.
-std::optional<Fault> first_fault(const std::vector<base::RankRows>& ranks) {
-  const Accusations named = accusations(ranks);
+// Where a rank of a real job would have failed first: at the earliest step, then stage, then phase. Ranks of a prediction run one after
+// another, so that their clocks do not say.
+auto progress_at(const Fault& fault) {
+  const base::Failure failure = place_failure(*fault.rank, "");
+  return std::tuple(fault.standing, failure.step.value_or(-1), failure.stage, failure.phase.value_or(protocol::Phase::kBuild));
+}
+
+// Of the likeliest ones the earliest. A rank that was not started says nothing where the attempt ended before its turn.
+std::optional<Fault> first_fault(const base::AttemptRows& attempt) {
+  const Accusations named = accusations(attempt.ranks);
+  const bool cut_short = attempt.launch.end == LaunchEnd::kTimeout;
+  auto is_before = [&](const Fault& a, const Fault& b) {
+    if (attempt.trial.prediction) return progress_at(a) < progress_at(b);
+    return std::pair(a.standing, a.mono_ns) < std::pair(b.standing, b.mono_ns);
+  };
   std::optional<Fault> first;
-  for (const base::RankRows& rank : ranks) {
+  for (const base::RankRows& rank : attempt.ranks) {
+    if (cut_short && rank.exit.pid == 0) continue;
     std::optional<Fault> fault = fault_of(rank, named);
-    if (!fault) continue;
-    auto order = [](const Fault& f) { return std::pair(f.standing, f.mono_ns); };
-    if (!first || order(*fault) < order(*first)) first = fault;
+    if (fault && (!first || is_before(*fault, *first))) first = fault;
   }
   return first;
 }
@@ -62,7 +74,7 @@ const base::RankRows* straggler_of(const base::AttemptRows& attempt) {
 }
 
 std::optional<base::Failure> cause_among_ranks(const base::AttemptRows& attempt) {
-  if (auto fault = first_fault(attempt.ranks)) return failure_at(*fault->rank, attempt, fault->kind, fault->message);
+  if (auto fault = first_fault(attempt)) return failure_at(*fault->rank, attempt, fault->kind, fault->message);
   if (attempt.launch.end == LaunchEnd::kAllExited) return std::nullopt;
   if (const base::RankRows* straggler = straggler_of(attempt))
     return failure_at(*straggler, attempt, FailureKind::kTimeout,
@@ -75,7 +87,7 @@ std::optional<base::Failure> cause_among_ranks(const base::AttemptRows& attempt)
 
 // A rank that had recorded a failure before the deadline, and then did not end, is the cause; lost connections are victims' words.
 base::Failure cause_of_timeout(const base::AttemptRows& attempt) {
-  const auto fault = first_fault(attempt.ranks);
+  const auto fault = first_fault(attempt);
   if (fault && fault->standing == Standing::kCause) return failure_at(*fault->rank, attempt, fault->kind, fault->message);
   return failure_of_attempt(attempt, FailureKind::kTimeout, timeout_message(attempt));
 }

@@ -1,4 +1,5 @@
-// Which rank caused an attempt to fail, and how: the one that failed first, victims of communication aside. Pure.
+// Which rank caused an attempt to fail, and how: the one that failed first, victims of communication aside; of a prediction the one that
+// would have failed first. Pure.
 #pragma once
 
 #include <optional>

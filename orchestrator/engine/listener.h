@@ -17,7 +17,7 @@ struct TrialPlace {
 };
 
 struct TrialProgress {
-  std::int64_t num_steps_completed = 0;                  // by rank 0
+  std::int64_t num_steps_completed = 0;                  // see record_tail.h
   std::optional<std::int64_t> hot_peak_allocated_bytes;  // largest lifetime peak of any rank so far
   std::optional<double> remaining_s;                     // of the study; null before anything is known
 };

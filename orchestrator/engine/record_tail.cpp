@@ -4,6 +4,7 @@
 #include <fstream>
 #include <string>
 #include <variant>
+#include <vector>
 
 #include "schemas/protocol/document_error.h"
 #include "schemas/protocol/rank_record.h"
@@ -53,12 +54,15 @@ std::optional<protocol::StepRecord> last_step(const std::string& tail) {
 RunningSteps read_running_steps(const std::filesystem::path& attempt_folder, const protocol::Trial& trial) {
   RunningSteps running;
   const protocol::AttemptPaths paths{attempt_folder};
-  for (std::int64_t rank = 0; rank < trial.parallel.world_size; ++rank) {
+  const std::vector<std::int64_t> ranks = protocol::started_ranks(trial);
+  std::int64_t num_steps = 0;
+  for (std::int64_t rank : ranks) {
     const auto step = last_step(read_tail(paths.rank_record(rank)));
     if (!step) continue;
-    if (rank == 0) running.num_steps_completed = step->step + 1;
+    if (rank == ranks.front() || trial.prediction) num_steps += step->step + 1;
     running.hot_peak_allocated_bytes = std::max(running.hot_peak_allocated_bytes.value_or(0), step->lifetime_peak_allocated_bytes);
   }
+  running.num_steps_completed = trial.prediction ? num_steps / static_cast<std::int64_t>(ranks.size()) : num_steps;
   return running;
 }
 

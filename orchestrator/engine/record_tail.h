@@ -10,7 +10,7 @@
 namespace rematch::engine {
 
 struct RunningSteps {
-  std::int64_t num_steps_completed = 0;                  // by rank 0
+  std::int64_t num_steps_completed = 0;                  // by rank 0; of a prediction, whose ranks take turns, the mean
   std::optional<std::int64_t> hot_peak_allocated_bytes;  // largest lifetime peak of any rank; null before a first step
 };
 

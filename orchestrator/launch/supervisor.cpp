@@ -16,6 +16,8 @@
 #include <cstring>
 #include <iostream>
 #include <nlohmann/json.hpp>
+#include <set>
+#include <thread>
 
 #include "orchestrator/launch/attempt_lock.h"
 #include "orchestrator/launch/descendants.h"
@@ -51,8 +53,7 @@ class Supervisor {
     record_.supervisor_pid = ::getpid();
     record_.command = {arguments.trainer.string(), "--trial", paths_.trial().string()};
     record_.start_unix_ns = unix_now_ns();
-    record_.ranks.resize(static_cast<std::size_t>(trial_.parallel.world_size));
-    for (std::size_t rank = 0; rank < record_.ranks.size(); ++rank) record_.ranks[rank].rank = static_cast<std::int64_t>(rank);
+    for (std::int64_t rank : protocol::started_ranks(trial_)) record_.ranks.emplace_back().rank = rank;
   }
 
   protocol::LaunchRecord run() {
@@ -89,11 +90,24 @@ class Supervisor {
       return false;
     }
     record_.environment = shared.value();
-    const auto failed = std::find_if_not(record_.ranks.begin(), record_.ranks.end(), [this](auto& rank) { return start_rank(rank); });
+    return start_next_ranks(ranks_stand_alone() ? num_cores() : record_.ranks.size());
+  }
+
+  // Ranks that communicate with nobody: nothing that one does ends another, and not all must run at a time.
+  bool ranks_stand_alone() const { return trial_.prediction.has_value(); }
+
+  static std::size_t num_cores() { return std::max(1U, std::thread::hardware_concurrency()); }
+
+  // The first `most` of those that were not started yet.
+  bool start_next_ranks(std::size_t most) {
+    const std::size_t first = children_.size();
+    const std::size_t last = std::min(record_.ranks.size(), first + most);
+    bool started = true;
+    for (std::size_t i = first; i < last && started; ++i) started = start_rank(record_.ranks[i]);
     // Only now: a rank that is reaped takes the group with it that the later ranks join.
-    for (std::size_t rank = 0; rank < children_.size(); ++rank)
-      children_[rank]->wait([this, rank](ProcessEnd end) { on_rank_end(record_.ranks[rank], end); });
-    return failed == record_.ranks.end();
+    for (std::size_t i = first; i < children_.size(); ++i)
+      children_[i]->wait([this, i](ProcessEnd end) { on_rank_end(record_.ranks[i], end); });
+    return started;
   }
 
   bool start_rank(protocol::RankExit& rank) {
@@ -102,8 +116,9 @@ class Supervisor {
     spec.arguments = {record_.command.begin() + 1, record_.command.end()};
     spec.environment = rank_environment(record_.environment, rank.rank);
     spec.output = paths_.rank_log(rank.rank);
-    spec.placement = group_ == 0 ? Placement::kNewGroup : Placement::kJoinGroup;
-    spec.group = group_;
+    const bool opens_group = group_ == 0 || ranks_stand_alone();
+    spec.placement = opens_group ? Placement::kNewGroup : Placement::kJoinGroup;
+    spec.group = opens_group ? 0 : group_;
     spec.die_with_parent = true;
     rank.start_mono_ns = mono_now_ns();
     auto child = start_process(context_, spec);
@@ -112,7 +127,8 @@ class Supervisor {
       return false;
     }
     rank.pid = child.value()->pid();
-    if (group_ == 0) group_ = child.value()->pid();
+    if (opens_group) group_ = child.value()->pid();
+    groups_.push_back(group_);
     children_.push_back(std::move(child).value());
     return true;
   }
@@ -127,12 +143,23 @@ class Supervisor {
     rank.signal = end.signal;
     rank.end_mono_ns = end.end_mono_ns;
     const bool bad = end.exit_code != 0;
+    if (ranks_stand_alone() && !ending_) return on_lone_rank_end(rank, bad);
     if (bad && !ending_) {
       record_.cause_rank = rank.rank;
       end_attempt(LaunchEnd::kRankFailed, "");
     }
     if (num_running() == 0) return context_.stop();
     if (!bad && !ending_ && !straggling_) wait_for_stragglers(rank.rank);
+  }
+
+  // Each of the others still says how far it gets.
+  void on_lone_rank_end(const protocol::RankExit& rank, bool bad) {
+    if (bad && !record_.cause_rank) {
+      record_.cause_rank = rank.rank;
+      record_.end = LaunchEnd::kRankFailed;
+    }
+    start_next_ranks(1);
+    if (num_running() == 0) context_.stop();
   }
 
   void wait_for_stragglers(std::int64_t first_done) {
@@ -175,7 +202,7 @@ class Supervisor {
       if (error) return;
       for (protocol::RankExit& rank : record_.ranks)
         if (is_running(rank)) rank.ended_by_supervisor = true;
-      signal_group(SIGTERM);
+      signal_groups(SIGTERM);
       escalation_.expires_after(grace);
       escalation_.async_wait([this](error_code late) {
         if (!late) kill_group();
@@ -186,16 +213,19 @@ class Supervisor {
   void kill_group() {
     for (protocol::RankExit& rank : record_.ranks)
       if (is_running(rank)) rank.ended_by_supervisor = true;
-    signal_group(SIGKILL);
+    signal_groups(SIGKILL);
     escalation_.expires_after(graces_.killed);
     escalation_.async_wait([this](error_code error) {
       if (!error) context_.stop();  // a rank that SIGKILL cannot end; its exit stays unknown
     });
   }
 
-  // While one rank is not reaped the group's id is ours and cannot be reused.
-  void signal_group(int signal) const {
-    if (num_running() > 0) ::kill(-group_, signal);
+  // While one rank is not reaped its group's id is ours and cannot be reused.
+  void signal_groups(int signal) const {
+    std::set<pid_t> running;
+    for (std::size_t i = 0; i < groups_.size(); ++i)
+      if (is_running(record_.ranks[i])) running.insert(groups_[i]);
+    for (pid_t group : running) ::kill(-group, signal);
   }
 
   void watch_control() {
@@ -245,7 +275,8 @@ class Supervisor {
   asio::signal_set signals_{context_, SIGTERM, SIGINT, SIGHUP};
   std::array<char, 1> command_{};
   std::vector<std::unique_ptr<ChildProcess>> children_;
-  pid_t group_ = 0;
+  pid_t group_ = 0;            // the newest
+  std::vector<pid_t> groups_;  // of each child
   bool ending_ = false;
   bool straggling_ = false;
 };

@@ -1,6 +1,8 @@
 // The supervisor of one attempt: a process of its own, in a session of its own, between the controller and the ranks.
-// It starts the ranks in one process group, hears of every exit at once, ends the attempt on failure, at the deadline, on request or when
-// the controller is gone, leaves no descendant alive, and writes launch.json as its last deed. Its stdin is the control channel.
+// It starts the ranks that the trial wants started, in one process group, hears of every exit at once, ends the attempt on failure, at the
+// deadline, on request or when the controller is gone, leaves no descendant alive, and writes launch.json as its last deed. Its stdin is
+// the control channel. Ranks of a prediction communicate with nobody: each has a group of its own, at most as many run at a time as the
+// machine has cores, and one that fails ends no other.
 #pragma once
 
 #include <chrono>

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <numeric>
 
 #include "orchestrator/base/hash.h"
 #include "orchestrator/base/study_plan.h"
@@ -47,13 +48,21 @@ Trial make_trial(const Trial& common, const ArmRow& arm, std::int64_t block, std
   return trial;
 }
 
+// A prediction is the same in any order and however often it is made: the control first, and once.
+std::vector<std::vector<std::size_t>> fixed_order(std::size_t num_arms) {
+  std::vector<std::vector<std::size_t>> orders(1, std::vector<std::size_t>(num_arms));
+  std::iota(orders.front().begin(), orders.front().end(), std::size_t{0});
+  return orders;
+}
+
 // Only planned arms run; the others stay in the plan with their reason.
 std::vector<Trial> make_trials(const StudyPlan& plan, const Trial& common) {
   std::vector<const ArmRow*> running = {&plan.arms.front()};
   for (std::size_t i = 1; i < plan.arms.size(); ++i)
     if (plan.arms[i].status == ArmStatus::kPlanned) running.push_back(&plan.arms[i]);
   std::vector<Trial> trials;
-  const auto orders = block_orders(plan.num_blocks, running.size() - 1, plan.order_seed);
+  const bool predicts = common.prediction.has_value();
+  const auto orders = predicts ? fixed_order(running.size()) : block_orders(plan.num_blocks, running.size() - 1, plan.order_seed);
   for (std::size_t block = 0; block < orders.size(); ++block)
     for (std::size_t slot = 0; slot < orders[block].size(); ++slot)
       trials.push_back(

@@ -4,168 +4,14 @@
 #include <cmath>
 #include <optional>
 
-#include "orchestrator/report/cells.h"
-#include "orchestrator/rules/moved_failure.h"
+#include "orchestrator/report/arm_columns.h"
 
 namespace rematch::report {
 
 namespace {
 
-using base::ArmFigures;
 using base::ArmVerdict;
-using base::Effect;
-using base::Failure;
-
-struct ArmContext {
-  const ArmVerdict* arm;
-  const base::StudyPlan* plan;
-  std::optional<double> aa_fraction;  // the largest A/A difference, to be read beside a difference in time
-};
-
-using ArmColumn = ColumnOf<ArmContext>;
-
-// A column of something that an arm may lack as a whole.
-template <typename Part, typename Get>
-std::function<Cell(const ArmContext&)> of_part(const std::optional<Part> ArmVerdict::*part, Get get) {
-  return [part, get](const ArmContext& context) { return context.arm->*part ? get(*(context.arm->*part)) : Cell{}; };
-}
-template <typename Get>
-auto of_figures(Get get) {
-  return of_part<ArmFigures>(&ArmVerdict::figures, get);
-}
-template <typename Get>
-auto of_effect(Get get) {
-  return of_part<Effect>(&ArmVerdict::effect, get);
-}
-template <typename Get>
-auto of_failure(Get get) {
-  return of_part<Failure>(&ArmVerdict::failure, get);
-}
-
-std::vector<ArmColumn> identity_columns() {
-  return {
-      {{"study", "study", Place::kDataOnly}, [](const ArmContext& c) { return text_cell(c.plan->name); }},
-      {{"study_id", "study id", Place::kDataOnly}, [](const ArmContext& c) { return text_cell(c.plan->study_id); }},
-      {{"modules", "modules"}, [](const ArmContext& c) { return text_cell(c.arm->arm); }},
-      {{"outcome", "outcome"}, [](const ArmContext& c) { return name_cell(c.arm->outcome); }},
-      {{"runs_passed", "runs passed", Place::kDataOnly}, [](const ArmContext& c) { return Cell{Count{c.arm->num_passed}}; }},
-      {{"runs_judged", "runs judged", Place::kDataOnly}, [](const ArmContext& c) { return Cell{Count{c.arm->num_judged}}; }},
-      {{"runs_planned", "runs planned", Place::kDataOnly}, [](const ArmContext& c) { return Cell{Count{c.arm->num_planned}}; }},
-      {{"runs", "runs", Place::kTextOnly},
-       [](const ArmContext& c) {
-         return c.arm->num_judged == 0 ? Cell{} : Cell{std::to_string(c.arm->num_passed) + "/" + std::to_string(c.arm->num_judged)};
-       }},
-  };
-}
-
-std::vector<ArmColumn> figure_columns() {
-  return {
-      {{"provenance", "provenance"}, [](const ArmContext& c) { return name_cell(c.arm->provenance); }},
-      {{"peak_allocated_bytes", "peak allocated"}, of_figures([](const ArmFigures& f) { return Cell{Bytes{f.hot.allocated_bytes}}; })},
-      {{"peak_reserved_bytes", "peak reserved"}, of_figures([](const ArmFigures& f) { return Cell{Bytes{f.hot.reserved_bytes}}; })},
-      {{"hot_rank", "hot rank"}, of_figures([](const ArmFigures& f) { return Cell{Count{f.hot.rank}}; })},
-      {{"binding_phase", "binding phase"}, of_figures([](const ArmFigures& f) { return name_cell(f.hot.binding_phase); })},
-      {{"activation_peak_bytes", "act. peak"}, of_figures([](const ArmFigures& f) { return cell_of<Bytes>(f.activation_peak_bytes); })},
-      {{"held_after_forward_bytes", "held after fwd"},
-       of_figures([](const ArmFigures& f) { return cell_of<Bytes>(f.held_after_forward_bytes); })},
-      {{"step_time_ns", "step time"}, of_figures([](const ArmFigures& f) { return cell_of<Nanoseconds>(f.median_step_time_ns); })},
-      {{"tflops_per_rank", "TFLOP/s/rank"}, of_figures([](const ArmFigures& f) { return cell_of<Teraflops>(f.tflops_per_rank); })},
-  };
-}
-
-Cell against(const Effect& effect) { return effect.against + (effect.against_control ? "" : " (reference, not control)"); }
-
-// In text a column stands only when it has something to say: most studies are set against their control and nothing is censored.
-std::vector<ArmColumn> effect_columns() {
-  return {
-      {{"against", "set against", Place::kDataOnly}, of_effect(against)},
-      {{"against_reference", "set against", Place::kTextOnly},
-       of_effect([](const Effect& e) { return e.against_control ? Cell{} : against(e); })},
-      {{"peak_delta_bytes", "peak diff"}, of_effect([](const Effect& e) { return Cell{BytesDelta{e.peak_delta_bytes}}; })},
-      {{"peak_delta_fraction", "peak diff"}, of_effect([](const Effect& e) { return cell_of<FractionDelta>(e.peak_delta_fraction); })},
-      {{"saving_is", "saving is", Place::kDataOnly},
-       of_effect([](const Effect& e) { return text_cell(e.censored ? "at least" : "as shown"); })},
-      {{"saving_at_least", "saving is", Place::kTextOnly},
-       of_effect([](const Effect& e) { return text_cell(e.censored ? "at least" : ""); })},
-      {{"activation_delta_bytes", "act. diff", Place::kDataOnly},
-       of_effect([](const Effect& e) { return cell_of<BytesDelta>(e.activation_delta_bytes); })},
-      {{"activation_delta_fraction", "act. diff"},
-       of_effect([](const Effect& e) { return cell_of<FractionDelta>(e.activation_delta_fraction); })},
-      {{"time_delta_fraction", "time diff"}, of_effect([](const Effect& e) { return cell_of<FractionDelta>(e.time_delta_fraction); })},
-      {{"aa_time_difference_fraction", "A/A"},
-       [](const ArmContext& c) { return c.arm->figures ? cell_of<FractionDelta>(c.aa_fraction) : Cell{}; }},
-  };
-}
-
-std::vector<ArmColumn> evidence_columns(Place place) {
-  return {
-      {{"failure_kind", "failure", place}, of_failure([](const Failure& f) { return name_cell(f.kind); })},
-      {{"failure_stage", "stage", place}, of_failure([](const Failure& f) { return name_cell(f.stage); })},
-      {{"failure_step", "step", place}, of_failure([](const Failure& f) { return cell_of<Count>(f.step); })},
-      {{"failure_phase", "phase", place}, of_failure([](const Failure& f) { return name_cell(f.phase); })},
-      {{"failure_rank", "rank", place}, of_failure([](const Failure& f) { return Cell{Count{f.rank}}; })},
-      {{"failure_host", "host", place}, of_failure([](const Failure& f) { return text_cell(f.host); })},
-      {{"requested_bytes", "requested", place}, of_failure([](const Failure& f) { return cell_of<Bytes>(f.requested_bytes); })},
-      {{"allocated_bytes", "allocated", place}, of_failure([](const Failure& f) { return cell_of<Bytes>(f.allocated_bytes); })},
-      {{"reserved_bytes", "reserved", place}, of_failure([](const Failure& f) { return cell_of<Bytes>(f.reserved_bytes); })},
-      {{"limit_bytes", "limit", place}, of_failure([](const Failure& f) { return cell_of<Bytes>(f.capacity_bytes); })},
-  };
-}
-
-Cell comparison_basis(const ArmContext& context) {
-  if (!context.arm->failed_comparison) return {};
-  const std::optional<std::int64_t> step = context.arm->failed_comparison->step;
-  return step ? "after step " + std::to_string(*step) + ", not a pass" : std::string("not comparable");
-}
-
-template <typename Get>
-std::function<Cell(const ArmContext&)> at_common_step(Get get) {
-  return [get](const ArmContext& context) {
-    const auto& comparison = context.arm->failed_comparison;
-    return comparison && comparison->step ? get(*comparison) : Cell{};
-  };
-}
-
-Cell moved_text(const ArmContext& context) {
-  if (!context.arm->moved) return {};
-  const base::MovedFailure& moved = *context.arm->moved;
-  const auto place = [&](const Failure& failure) {
-    const bool is_other = moved.from.rank != moved.to.rank;
-    return rules::place_of(failure) + (is_other ? " on rank " + std::to_string(failure.rank) : "");
-  };
-  return "moved from " + place(moved.from) + " to " + place(moved.to);
-}
-
-std::vector<ArmColumn> comparison_columns(Place place) {
-  using base::FailedComparison;
-  return {
-      {{"failed_comparison", "against the control", place}, comparison_basis},
-      {{"failed_peak_delta_bytes", "peak diff", place},
-       at_common_step([](const FailedComparison& c) { return Cell{BytesDelta{c.peak_delta_bytes}}; })},
-      {{"failed_peak_delta_fraction", "peak diff", place},
-       at_common_step([](const FailedComparison& c) { return cell_of<FractionDelta>(c.peak_delta_fraction); })},
-      {{"failure_moved", "moved", place}, moved_text},
-  };
-}
-
-ArmColumn reason_column(Place place) {
-  return {{"reason", "reason", place}, [](const ArmContext& c) { return text_cell(c.arm->reason); }};
-}
-
-std::vector<ArmColumn> joined(std::vector<std::vector<ArmColumn>> parts) {
-  std::vector<ArmColumn> all;
-  for (std::vector<ArmColumn>& part : parts) all.insert(all.end(), part.begin(), part.end());
-  return all;
-}
-
-std::vector<ArmColumn> all_columns() {
-  return joined({identity_columns(),
-                 figure_columns(),
-                 effect_columns(),
-                 evidence_columns(Place::kDataOnly),
-                 comparison_columns(Place::kDataOnly),
-                 {reason_column(Place::kDataOnly)}});
-}
+using protocol::Provenance;
 
 std::optional<double> largest_aa_fraction(const base::StudyVerdict& verdict) {
   std::optional<double> largest;
@@ -174,15 +20,12 @@ std::optional<double> largest_aa_fraction(const base::StudyVerdict& verdict) {
   return largest;
 }
 
-std::vector<ArmContext> contexts_without_plan(const base::StudyVerdict& verdict, bool (*wanted)(const ArmVerdict&)) {
+std::vector<ArmContext> contexts_of(const base::StudyRows& study, const base::StudyVerdict& verdict, bool (*wanted)(const ArmVerdict&)) {
   std::vector<ArmContext> rows;
   for (const ArmVerdict& arm : verdict.arms)
-    if (wanted(arm)) rows.push_back({&arm, nullptr, std::nullopt});
+    if (wanted(arm)) rows.push_back({&arm, &study.plan, std::nullopt});
   return rows;
 }
-
-const ArmColumn kModules = {{"modules", "modules"}, [](const ArmContext& c) { return text_cell(c.arm->arm); }};
-const ArmColumn kOutcome = {{"outcome", "outcome"}, [](const ArmContext& c) { return name_cell(c.arm->outcome); }};
 
 }  // namespace
 
@@ -192,28 +35,26 @@ std::vector<Table> arm_tables(const base::StudyRows& study, const base::StudyVer
     if (arm.provenance && std::count(provenances.begin(), provenances.end(), *arm.provenance) == 0) provenances.push_back(*arm.provenance);
   std::vector<Table> tables;
   for (std::size_t i = 0; i < std::max<std::size_t>(1, provenances.size()); ++i) {
+    const std::optional<Provenance> provenance = provenances.empty() ? std::nullopt : std::optional(provenances[i]);
     std::vector<ArmContext> rows;
     for (const ArmVerdict& arm : verdict.arms)
       if (arm.provenance ? arm.provenance == provenances[i] : i == 0) rows.push_back({&arm, &study.plan, largest_aa_fraction(verdict)});
-    tables.push_back(table_of("arms", "Arms", all_columns(), rows));
+    tables.push_back(table_of("arms", "Arms", main_columns(provenance), rows));
     tables.back().in_csv = true;
   }
   return tables;
 }
 
-Table failed_arms_table(const base::StudyVerdict& verdict) {
+Table failed_arms_table(const base::StudyRows& study, const base::StudyVerdict& verdict) {
   auto failed = [](const ArmVerdict& arm) { return arm.failure.has_value(); };
-  Table table = table_of("failed_arms", "Failed arms",
-                         joined({{kModules}, evidence_columns(Place::kEverywhere), comparison_columns(Place::kEverywhere)}),
-                         contexts_without_plan(verdict, failed));
+  Table table = table_of("failed_arms", "Failed arms", failure_columns(study.plan), contexts_of(study, verdict, failed));
   table.place = Place::kTextOnly;  // the main table has these columns as data
   return table;
 }
 
-Table reasons_table(const base::StudyVerdict& verdict) {
+Table reasons_table(const base::StudyRows& study, const base::StudyVerdict& verdict) {
   auto without_figures = [](const ArmVerdict& arm) { return !arm.figures && !arm.failure; };
-  Table table = table_of("arms_without_figures", "Arms without figures", {kModules, kOutcome, reason_column(Place::kEverywhere)},
-                         contexts_without_plan(verdict, without_figures));
+  Table table = table_of("arms_without_figures", "Arms without figures", reason_columns(), contexts_of(study, verdict, without_figures));
   table.place = Place::kTextOnly;
   return table;
 }

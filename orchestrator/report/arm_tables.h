@@ -9,12 +9,13 @@
 
 namespace rematch::report {
 
-// One table a provenance; arms without any number stand in the first.
+// One table a provenance, with the columns that it has: a prediction has estimates in place of times. Arms without any
+// number stand in the first.
 std::vector<Table> arm_tables(const base::StudyRows& study, const base::StudyVerdict& verdict);
 // Where each failed arm stopped and what it was set against. Empty rows when none failed.
-Table failed_arms_table(const base::StudyVerdict& verdict);
+Table failed_arms_table(const base::StudyRows& study, const base::StudyVerdict& verdict);
 // Why an arm carries no numbers. Empty rows when all do.
-Table reasons_table(const base::StudyVerdict& verdict);
+Table reasons_table(const base::StudyRows& study, const base::StudyVerdict& verdict);
 // The A/A difference of each block.
 Table control_pairs_table(const base::StudyVerdict& verdict);
 

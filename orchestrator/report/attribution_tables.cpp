@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "orchestrator/base/predicted.h"
 #include "orchestrator/report/cells.h"
 #include "orchestrator/rules/attribution.h"
 #include "schemas/protocol/recompute_labels.h"
@@ -25,13 +26,13 @@ double share_of(std::int64_t bytes, const AttributedPeak& peak) {
   return static_cast<double>(bytes) / static_cast<double>(protocol::total_bytes(peak.attribution));
 }
 
-std::string moment_text(const AttributedPeak& peak) {
+std::string moment_text(const protocol::Trial& trial, const AttributedPeak& peak) {
   const std::string step = peak.step ? " of step " + std::to_string(*peak.step) : "";
   const std::string what = peak.moment == base::Moment::kOutOfMemory ? ", out of memory in " : ", ";
-  return "rank " + std::to_string(peak.rank) + what + std::string(protocol::to_string(peak.phase)) + step;
+  return base::rank_text(peak.rank, base::num_alike(trial, peak.rank)) + what + std::string(protocol::to_string(peak.phase)) + step;
 }
 
-Table parts_table(const AttributedPeak& peak) {
+Table parts_table(const protocol::Trial& trial, const AttributedPeak& peak) {
   std::vector<Share> rows;
   for (const AttributedBytes& part : peak.attribution)
     rows.push_back({std::string(protocol::to_string(part.role)), part.region, part.bytes, share_of(part.bytes, peak)});
@@ -41,7 +42,7 @@ Table parts_table(const AttributedPeak& peak) {
       {{"bytes", "bytes"}, [](const Share& s) { return Cell{Bytes{s.bytes}}; }},
       {{"share", "share"}, [](const Share& s) { return Cell{Fraction{s.of_total}}; }},
   };
-  return table_of("peak_attribution", "What the peak is made of (" + moment_text(peak) + ")", columns, rows);
+  return table_of("peak_attribution", "What the peak is made of (" + moment_text(trial, peak) + ")", columns, rows);
 }
 
 // That the rank's model has a region of, in the order of the label table.
@@ -81,7 +82,7 @@ bool has_peak(const base::AttemptRows& attempt) {
 std::vector<Table> attribution_tables(const base::AttemptRows& attempt) {
   const std::optional<AttributedPeak> peak = rules::attributed_peak(attempt);
   if (!peak) return {};
-  return {parts_table(*peak), upper_bounds_table(attempt, *peak)};
+  return {parts_table(attempt.trial, *peak), upper_bounds_table(attempt, *peak)};
 }
 
 std::vector<Table> control_upper_bounds(const base::AttemptRows& control) {

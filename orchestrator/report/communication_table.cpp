@@ -1,5 +1,6 @@
 #include "orchestrator/report/communication_table.h"
 
+#include "orchestrator/base/predicted.h"
 #include "orchestrator/report/cells.h"
 #include "orchestrator/rules/communication.h"
 
@@ -14,12 +15,15 @@ Table communication_table(const base::AttemptRows& attempt) {
       {{"operation", "operation"}, [](const CommCount& c) { return name_cell(c.operation); }},
       {{"num_calls", "calls"}, [](const CommCount& c) { return Cell{Count{c.num_calls}}; }},
       {{"bytes", "bytes"}, [](const CommCount& c) { return Cell{Bytes{c.bytes}}; }},
-      {{"duration_ns", "time"}, [](const CommCount& c) { return Cell{Nanoseconds{static_cast<double>(c.duration_ns)}}; }},
+      {{"duration_ns", "time"},
+       [&](const CommCount& c) {
+         return base::is_predicted(attempt.trial) ? Cell{} : Cell{Nanoseconds{static_cast<double>(c.duration_ns)}};
+       }},
   };
   if (!communication) return table_of("communication", "Communication", columns, {});
-  return table_of("communication",
-                  "Communication (rank " + std::to_string(communication->rank) + ", step " + std::to_string(communication->step) + ")",
-                  columns, communication->counts);
+  const std::string who = base::rank_text(communication->rank, base::num_alike(attempt.trial, communication->rank));
+  return table_of("communication", "Communication (" + who + ", step " + std::to_string(communication->step) + ")", columns,
+                  communication->counts);
 }
 
 std::vector<Fact> replayed_communication_facts(const base::AttemptRows& attempt) {

@@ -149,13 +149,13 @@ base::Result<ReportModel> make_detail_report(const base::StudyRows& study, const
     if (!shown || study.attempts[*shown].trial.trial_id == attempt.trial.trial_id) shown = i;
   }
   if (!shown) return base::Error{model.title + " has no attempt yet: `rematch run` starts it"};
-  model.tables.push_back(runs_table(runs));
+  model.tables.push_back(runs_table(study.plan, runs));
   if (Table moved = moved_table(arms_named(verdict.arms, study.attempts[*shown].trial.arm)); !moved.rows.empty())
     model.tables.push_back(std::move(moved));
   const AttemptRows& attempt = study.attempts[*shown];
   model.header = attempt_facts(attempt);
   for (Fact& fact : replayed_communication_facts(attempt)) model.header.push_back(std::move(fact));
-  for (Table& table : attempt_tables(attempt, verdict.runs[*shown])) model.tables.push_back(std::move(table));
+  for (Table& table : attempt_tables(attempt)) model.tables.push_back(std::move(table));
   model.tables.push_back(settings_table(attempt.trial));
   if (const std::string note = attribution_note(attempt); !note.empty()) model.notes.push_back(note);
   return model;

@@ -7,6 +7,8 @@
 #include "orchestrator/report/attribution_tables.h"
 #include "orchestrator/report/cells.h"
 #include "orchestrator/report/communication_table.h"
+#include "orchestrator/report/outcome_cell.h"
+#include "orchestrator/rules/rank_peak.h"
 
 namespace rematch::report {
 
@@ -21,16 +23,31 @@ Cell exit_cell(const protocol::RankExit& exit) {
   return {};
 }
 
-Table ranks_table(const std::vector<RankRows>& ranks, const std::vector<base::RankPeak>& peaks) {
+// The rank, and of a prediction how many others it stands for.
+template <typename Row, typename RankOf>
+std::vector<ColumnOf<Row>> with_rank(const base::AttemptRows& attempt, RankOf rank_of, std::vector<ColumnOf<Row>> others) {
+  std::vector<ColumnOf<Row>> columns = {{{"rank", "rank"}, [=](const Row& r) { return Cell{Count{rank_of(r)}}; }}};
+  if (attempt.trial.prediction)
+    columns.push_back({{"num_alike", "alike"},
+                       [=, counts = base::alike_counts(attempt.trial)](const Row& r) { return Cell{Count{counts.at(rank_of(r))}}; }});
+  columns.insert(columns.end(), others.begin(), others.end());
+  return columns;
+}
+
+// A time that a rank took; on the meta device it is nobody's.
+Cell time_cell(const base::AttemptRows& attempt, std::optional<double> duration_ns) {
+  return base::is_predicted(attempt.trial) ? Cell{} : cell_of<Nanoseconds>(duration_ns);
+}
+
+Table ranks_table(const base::AttemptRows& attempt) {
   struct Row {
     const RankRows* rank;
     base::RankPeak peak;
   };
   std::vector<Row> rows;
-  for (std::size_t i = 0; i < ranks.size(); ++i) rows.push_back({&ranks[i], peaks[i]});
+  for (const RankRows& rank : attempt.ranks) rows.push_back({&rank, rules::peak_of_rank(rank)});
   auto measured = [](const Row& row, const Cell& cell) { return row.peak.binding_phase ? cell : Cell{}; };
   const std::vector<ColumnOf<Row>> columns = {
-      {{"rank", "rank"}, [](const Row& r) { return Cell{Count{r.rank->rank}}; }},
       {{"host", "host"}, [](const Row& r) { return r.rank->hello ? text_cell(r.rank->hello->host) : Cell{}; }},
       {{"pid", "pid"}, [](const Row& r) { return r.rank->exit.pid == 0 ? Cell{} : Cell{Count{r.rank->exit.pid}}; }},
       {{"exit", "exit"}, [](const Row& r) { return exit_cell(r.rank->exit); }},
@@ -42,7 +59,8 @@ Table ranks_table(const std::vector<RankRows>& ranks, const std::vector<base::Ra
       {{"peak_reserved_bytes", "peak reserved"}, [=](const Row& r) { return measured(r, Bytes{r.peak.reserved_bytes}); }},
       {{"binding_phase", "binding phase"}, [](const Row& r) { return name_cell(r.peak.binding_phase); }},
   };
-  return table_of("ranks", "Ranks", columns, rows);
+  const auto rank_of = [](const Row& r) { return r.rank->rank; };
+  return table_of("ranks", "Ranks", with_rank(attempt, rank_of, columns), rows);
 }
 
 Table ledger_table(const base::AttemptRows& attempt) {
@@ -63,14 +81,16 @@ Table ledger_table(const base::AttemptRows& attempt) {
     }
   }
   const std::vector<ColumnOf<Row>> columns = {
-      {{"rank", "rank"}, [](const Row& r) { return Cell{Count{r.rank}}; }},
       {{"stage", "stage"}, [](const Row& r) { return name_cell(r.entered.stage); }},
       {{"step", "step"}, [](const Row& r) { return cell_of<Count>(r.entered.step); }},
       {{"entered_mono_ns", "entered", Place::kDataOnly}, [](const Row& r) { return Cell{Count{r.entered.mono_ns}}; }},
-      {{"duration_ns", "duration"}, [](const Row& r) { return cell_of<Nanoseconds>(r.duration_ns); }},
+      {{"duration_ns", "duration"}, [&](const Row& r) { return time_cell(attempt, r.duration_ns); }},
       {{"ended", "ended"}, [](const Row& r) { return text_cell(r.duration_ns ? "left" : "not left"); }},
   };
-  return table_of("stages", "Stage ledger", columns, rows);
+  return table_of("stages", "Stage ledger",
+                  with_rank(
+                      attempt, [](const Row& r) { return r.rank; }, columns),
+                  rows);
 }
 
 struct PhaseRow {
@@ -98,13 +118,15 @@ Table phases_table(const base::AttemptRows& attempt) {
     for (const auto& [phase, peak] : largest) rows.push_back({rank.rank, phase, peak});
   }
   const std::vector<ColumnOf<PhaseRow>> columns = {
-      {{"rank", "rank"}, [](const PhaseRow& r) { return Cell{Count{r.rank}}; }},
       {{"phase", "phase"}, [](const PhaseRow& r) { return name_cell(r.phase); }},
       {{"peak_allocated_bytes", "peak allocated"}, [](const PhaseRow& r) { return Cell{Bytes{r.peak.peak_allocated_bytes}}; }},
       {{"peak_reserved_bytes", "peak reserved"}, [](const PhaseRow& r) { return Cell{Bytes{r.peak.peak_reserved_bytes}}; }},
-      {{"longest_duration_ns", "longest"}, [](const PhaseRow& r) { return Cell{Nanoseconds{static_cast<double>(r.peak.duration_ns)}}; }},
+      {{"longest_duration_ns", "longest"}, [&](const PhaseRow& r) { return time_cell(attempt, static_cast<double>(r.peak.duration_ns)); }},
   };
-  return table_of("phases", "Peaks by phase, largest of all steps", columns, rows);
+  return table_of("phases", "Peaks by phase, largest of all steps",
+                  with_rank(
+                      attempt, [](const PhaseRow& r) { return r.rank; }, columns),
+                  rows);
 }
 
 Table steps_table(const base::AttemptRows& attempt) {
@@ -118,9 +140,7 @@ Table steps_table(const base::AttemptRows& attempt) {
   std::stable_sort(rows.begin(), rows.end(), [](const Row& a, const Row& b) { return a.step->step < b.step->step; });
   auto number = [](const std::optional<double>& value) { return value ? Cell{std::to_string(*value)} : Cell{}; };
   const std::vector<ColumnOf<Row>> columns = {
-      {{"step", "step"}, [](const Row& r) { return Cell{Count{r.step->step}}; }},
-      {{"rank", "rank"}, [](const Row& r) { return Cell{Count{r.rank}}; }},
-      {{"step_time_ns", "step time"}, [](const Row& r) { return Cell{Nanoseconds{static_cast<double>(r.step->step_time_ns)}}; }},
+      {{"step_time_ns", "step time"}, [&](const Row& r) { return time_cell(attempt, static_cast<double>(r.step->step_time_ns)); }},
       {{"loss", "loss"}, [=](const Row& r) { return number(r.step->loss); }},
       {{"loss_bits", "loss bits"}, [](const Row& r) { return text_cell(r.step->loss_bits); }},
       {{"grad_norm", "gradient norm"}, [=](const Row& r) { return number(r.step->grad_norm); }},
@@ -128,7 +148,10 @@ Table steps_table(const base::AttemptRows& attempt) {
       {{"held_after_forward_bytes", "held after forward"}, [](const Row& r) { return Cell{Bytes{r.step->forward_end_allocated_bytes}}; }},
       {{"num_alloc_retries", "retries"}, [](const Row& r) { return Cell{Count{r.step->num_alloc_retries}}; }},
   };
-  return table_of("steps", "Steps", columns, rows);
+  std::vector<ColumnOf<Row>> all = with_rank(
+      attempt, [](const Row& r) { return r.rank; }, columns);
+  all.insert(all.begin(), {{"step", "step"}, [](const Row& r) { return Cell{Count{r.step->step}}; }});
+  return table_of("steps", "Steps", all, rows);
 }
 
 Table labels_table(const base::AttemptRows& attempt) {
@@ -174,17 +197,19 @@ Table messages_table(const base::AttemptRows& attempt) {
     for (const std::string& problem : rank.record_problems) rows.push_back({rank.rank, "record", problem});
   }
   const std::vector<ColumnOf<Row>> columns = {
-      {{"rank", "rank"}, [](const Row& r) { return Cell{Count{r.rank}}; }},
       {{"from", "from"}, [](const Row& r) { return text_cell(r.from); }},
       {{"message", "message"}, [](const Row& r) { return text_cell(r.message); }},
   };
-  return table_of("messages", "Messages", columns, rows);
+  return table_of("messages", "Messages",
+                  with_rank(
+                      attempt, [](const Row& r) { return r.rank; }, columns),
+                  rows);
 }
 
 }  // namespace
 
-std::vector<Table> attempt_tables(const base::AttemptRows& attempt, const RunVerdict& run) {
-  std::vector<Table> all = {ranks_table(attempt.ranks, run.rank_peaks), phases_table(attempt)};
+std::vector<Table> attempt_tables(const base::AttemptRows& attempt) {
+  std::vector<Table> all = {ranks_table(attempt), phases_table(attempt)};
   for (Table& table : attribution_tables(attempt)) all.push_back(std::move(table));
   for (Table& table : std::vector<Table>{communication_table(attempt), ledger_table(attempt), labels_table(attempt), steps_table(attempt),
                                          messages_table(attempt)})
@@ -196,7 +221,7 @@ std::vector<Table> attempt_tables(const base::AttemptRows& attempt, const RunVer
   return tables;
 }
 
-Table runs_table(const std::vector<RunVerdict>& runs) {
+Table runs_table(const base::StudyPlan& plan, const std::vector<RunVerdict>& runs) {
   auto reason = [](const RunVerdict& run) {
     std::string text = run.failure ? run.failure->message : "";
     for (const base::Shortfall& shortfall : run.shortfalls) text += (text.empty() ? "" : "; ") + shortfall.rule + ": " + shortfall.message;
@@ -207,12 +232,14 @@ Table runs_table(const std::vector<RunVerdict>& runs) {
       {{"attempt", "attempt"}, [](const RunVerdict& r) { return Cell{Count{r.attempt}}; }},
       {{"block", "block"}, [](const RunVerdict& r) { return Cell{Count{r.block}}; }},
       {{"slot", "slot"}, [](const RunVerdict& r) { return Cell{Count{r.slot}}; }},
-      {{"outcome", "outcome"}, [](const RunVerdict& r) { return name_cell(r.outcome); }},
+      {{"outcome", "outcome"}, [&](const RunVerdict& r) { return outcome_cell(r.outcome, plan); }},
       {{"hot_rank", "hot rank"}, [](const RunVerdict& r) { return r.figures ? Cell{Count{r.figures->hot.rank}} : Cell{}; }},
       {{"peak_allocated_bytes", "peak allocated"},
        [](const RunVerdict& r) { return r.figures ? Cell{Bytes{r.figures->hot.allocated_bytes}} : Cell{}; }},
       {{"first_steady_step", "steady from step"},
-       [](const RunVerdict& r) { return r.figures ? Cell{Count{r.figures->first_steady_step}} : Cell{}; }},
+       [](const RunVerdict& r) {
+         return r.figures && r.figures->median_step_time_ns ? Cell{Count{r.figures->first_steady_step}} : Cell{};
+       }},
       {{"step_time_ns", "step time"},
        [](const RunVerdict& r) { return r.figures ? cell_of<Nanoseconds>(r.figures->median_step_time_ns) : Cell{}; }},
       {{"loss_basis", "losses equal to"}, [](const RunVerdict& r) { return text_cell(r.loss_basis); }},

@@ -9,10 +9,9 @@
 
 namespace rematch::report {
 
-// `run` is the verdict on this attempt.
-std::vector<Table> attempt_tables(const base::AttemptRows& attempt, const base::RunVerdict& run);
+std::vector<Table> attempt_tables(const base::AttemptRows& attempt);
 // One row a run: where it stood in the order, its outcome and figures.
-Table runs_table(const std::vector<base::RunVerdict>& runs);
+Table runs_table(const base::StudyPlan& plan, const std::vector<base::RunVerdict>& runs);
 
 // How to run the trial again by hand, from a copy of its folder: a shell command line. Empty when it was never launched.
 std::string replay_command(const base::AttemptRows& attempt);

@@ -51,6 +51,8 @@ Table moved_table(const std::vector<base::ArmVerdict>& arms) {
       {{"against_binding_phase", "binding phase there"}, [](const Row& r) { return phase_cell(r.rank->against); }},
       {{"peak_allocated_bytes", "peak here"}, [](const Row& r) { return peak_cell(r.rank->own); }},
       {{"binding_phase", "binding phase here"}, [](const Row& r) { return phase_cell(r.rank->own); }},
+      {{"num_alike", "ranks alike", Place::kTextOnly},
+       [](const Row& r) { return r.rank->num_alike > 0 ? Cell{Count{r.rank->num_alike}} : Cell{}; }},
   };
   return table_of("moved_ranks", "Moved to another rank", columns, rows_of(arms));
 }

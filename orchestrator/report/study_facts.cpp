@@ -4,6 +4,7 @@
 #include <set>
 
 #include "orchestrator/base/layout_text.h"
+#include "orchestrator/base/predicted.h"
 #include "orchestrator/report/cells.h"
 
 namespace rematch::report {
@@ -75,14 +76,17 @@ std::vector<Fact> study_facts(const base::StudyRows& study, const base::StudyVer
 
 std::vector<Fact> answer_facts(const base::StudyRows& study, const base::StudyVerdict& verdict) {
   const base::Answer& answer = verdict.answer;
-  std::vector<Fact> facts = {{"arm", "answer", answer.arm ? text_cell(*answer.arm) : Cell{"none"}},
-                             {"reason", "because", text_cell(answer.reason)}};
+  std::vector<Fact> facts = {
+      {"arm", base::is_predicted(study.plan) ? "predicted answer" : "answer", answer.arm ? text_cell(*answer.arm) : Cell{"none"}},
+      {"reason", "because", text_cell(answer.reason)}};
   for (const base::ArmVerdict& arm : verdict.arms) {
     if (arm.arm != answer.arm || !arm.figures) continue;
     facts.push_back({"peak_allocated_bytes", "peak allocated", Bytes{arm.figures->hot.allocated_bytes}});
     facts.push_back({"budget_per_rank_bytes", "budget per rank", cell_of<Bytes>(study.plan.budget_per_rank_bytes)});
     facts.push_back({"margin_bytes", "margin", cell_of<BytesDelta>(answer.margin_bytes)});
     facts.push_back({"step_time_ns", "step time", cell_of<Nanoseconds>(arm.figures->median_step_time_ns)});
+    if (const auto& estimate = arm.figures->estimate)
+      facts.push_back({"estimated_step_time_ns", "estimated step time", Nanoseconds{estimate->time_ns}});
   }
   facts.push_back({"headroom_arm", "for more headroom, first", answer.headroom_arm ? text_cell(*answer.headroom_arm) : Cell{}});
   return facts;

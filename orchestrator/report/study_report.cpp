@@ -1,6 +1,7 @@
 #include "orchestrator/report/arm_tables.h"
 #include "orchestrator/report/attribution_tables.h"
 #include "orchestrator/report/moved_table.h"
+#include "orchestrator/report/prediction_tables.h"
 #include "orchestrator/report/published_tables.h"
 #include "orchestrator/report/report_model.h"
 #include "orchestrator/report/study_facts.h"
@@ -41,7 +42,9 @@ ReportModel make_report(const base::StudyRows& study, const base::StudyVerdict& 
   model.title = "Study " + study.plan.name;
   model.header = study_facts(study, verdict);
   model.tables = arm_tables(study, verdict);
-  append({moved_table(verdict.arms), failed_arms_table(verdict), reasons_table(verdict), control_pairs_table(verdict)}, model.tables);
+  append({moved_table(verdict.arms), failed_arms_table(study, verdict), reasons_table(study, verdict), control_pairs_table(verdict)},
+         model.tables);
+  append(prediction_tables(study.plan), model.tables);
   model.answer = answer_facts(study, verdict);
   model.notes = verdict.notes;
   add_upper_bounds(study, model);

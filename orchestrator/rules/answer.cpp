@@ -5,6 +5,7 @@
 #include <limits>
 #include <optional>
 
+#include "orchestrator/base/predicted.h"
 #include "orchestrator/rules/conclusion.h"
 #include "orchestrator/rules/narrowness.h"
 
@@ -44,10 +45,30 @@ struct Choice {
   }
 };
 
-std::string reason_of_choice(const std::vector<base::ControlPair>& control_pairs, const std::string& scope) {
+// What is said of settings that pass; of a prediction nothing passed.
+struct Words {
+  std::string scope;     // "passes on every rank"
+  std::string that_fit;  // "settings that fit"
+  std::string none;
+};
+
+Words words_of(const base::StudyPlan& plan) {
+  const bool has_budget = plan.budget_per_rank_bytes.has_value();
+  if (base::is_predicted(plan))
+    return {has_budget ? "is predicted to meet the budget on every rank" : "is predicted to complete on every rank",
+            "settings that are predicted to fit",
+            has_budget ? "no setting is predicted to complete within the budget" : "no setting is predicted to complete"};
+  return {has_budget ? "meets the budget on every rank" : "passes on every rank", "settings that fit",
+          has_budget ? "no measured setting passes within the budget" : "no measured setting passes"};
+}
+
+std::string reason_of_choice(const base::StudyPlan& plan, const std::vector<base::ControlPair>& control_pairs) {
+  const Words words = words_of(plan);
+  if (base::is_predicted(plan)) return "of the " + words.that_fit + ", the narrowest (estimates of time decide nothing): it " + words.scope;
   if (control_pairs.empty())
-    return "of the settings that fit, the narrowest (no A/A difference was measured, so times decide nothing): it " + scope;
-  return "of the settings that fit, the narrowest of those whose time the A/A difference does not set apart from the quickest: it " + scope;
+    return "of the " + words.that_fit + ", the narrowest (no A/A difference was measured, so times decide nothing): it " + words.scope;
+  return "of the " + words.that_fit + ", the narrowest of those whose time the A/A difference does not set apart from the quickest: it " +
+         words.scope;
 }
 
 base::Answer answer_with(const base::StudyPlan& plan, const ArmVerdict& arm, std::string reason) {
@@ -64,10 +85,10 @@ base::Answer find_answer(const base::StudyRows& study, const std::vector<ArmVerd
                          const std::vector<base::ControlPair>& control_pairs) {
   const base::StudyPlan& plan = study.plan;
   const Choice choice{plan.arms, arms, control_pairs};
-  const std::string scope = plan.budget_per_rank_bytes ? "meets the budget on every rank" : "passes on every rank";
+  const Words words = words_of(plan);
   for (const ArmVerdict& control : arms) {
     if (!control.is_control || !meets_budget(plan, control)) continue;
-    base::Answer answer = answer_with(plan, control, "the control " + scope + ": no recompute is needed");
+    base::Answer answer = answer_with(plan, control, "the control " + words.scope + ": no recompute is needed");
     auto lowers_peak = [&](const ArmVerdict& arm) {
       return arm.outcome == base::Outcome::kPass && arm.effect && arm.effect->peak_delta_fraction.value_or(0) <= -plan.smallest_effect;
     };
@@ -75,9 +96,9 @@ base::Answer find_answer(const base::StudyRows& study, const std::vector<ArmVerd
     return answer;
   }
   auto meets = [&](const ArmVerdict& arm) { return meets_budget(plan, arm); };
-  if (const ArmVerdict* best = choice.cheapest(meets)) return answer_with(plan, *best, reason_of_choice(control_pairs, scope));
+  if (const ArmVerdict* best = choice.cheapest(meets)) return answer_with(plan, *best, reason_of_choice(plan, control_pairs));
   base::Answer none;
-  none.reason = plan.budget_per_rank_bytes ? "no measured setting passes within the budget" : "no measured setting passes";
+  none.reason = words.none;
   return none;
 }
 

@@ -35,7 +35,7 @@ void compare_passing(const base::StudyPlan& plan, const ArmVerdict& reference, A
     arm.not_comparable = "its figures are of another provenance than those of " + reference.arm;
   } else {
     arm.effect = effect_of(arm, reference);
-    arm.hot_rank_moved = hot_rank_moved(arm, reference, plan.trials.front().parallel);  // a group has one layout
+    arm.hot_rank_moved = hot_rank_moved(arm, reference, plan.trials.front());  // a group has one layout
   }
 }
 
@@ -51,8 +51,7 @@ std::optional<base::MovedFailure> moved_from_control(const base::StudyRows& stud
   const AttemptRows* from = failed_attempt(study, control.arm);
   const AttemptRows* to = failed_attempt(study, arm.arm);
   if (from == nullptr || to == nullptr) return std::nullopt;
-  return moved_failure({control.arm, *from->failure, peaks_of_ranks(*from)}, {arm.arm, *to->failure, peaks_of_ranks(*to)},
-                       to->trial.parallel);
+  return moved_failure({control.arm, *from->failure, peaks_of_ranks(*from)}, {arm.arm, *to->failure, peaks_of_ranks(*to)}, to->trial);
 }
 
 void compare_failed(const base::StudyRows& study, const ArmVerdict& control, ArmVerdict& arm) {

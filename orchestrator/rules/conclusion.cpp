@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "orchestrator/base/predicted.h"
 #include "orchestrator/rules/judge_runs.h"
 
 namespace rematch::rules {
@@ -54,7 +55,9 @@ Concluded conclude(const base::StudyRows& study, const base::StudyVerdict& verdi
   auto meets = [&](const base::ArmVerdict& arm) { return meets_budget(study.plan, arm); };
   const bool is_complete = verdict.num_missing == 0;
   if (is_complete && std::none_of(verdict.arms.begin(), verdict.arms.end(), meets))
-    return {Conclusion::kNoneMeetsBudget, study.plan.budget_per_rank_bytes ? "no arm passes within the budget" : "no arm passes"};
+    return {Conclusion::kNoneMeetsBudget,
+            std::string(base::is_predicted(study.plan) ? "no arm is predicted to complete" : "no arm passes") +
+                (study.plan.budget_per_rank_bytes ? " within the budget" : "")};
   if (is_complete) return {};
   return {Conclusion::kUsable,
           "not complete: " + std::to_string(verdict.num_missing) + " of " + std::to_string(verdict.num_planned) + " trials are missing"};

@@ -26,6 +26,8 @@ base::Effect effect_of(const base::ArmVerdict& arm, const base::ArmVerdict& refe
     effect.activation_delta_fraction = fraction(*mine.activation_peak_bytes, *theirs.activation_peak_bytes);
   }
   effect.time_delta_fraction = stats::difference_fraction(mine.median_step_time_ns, theirs.median_step_time_ns);
+  if (mine.estimate && theirs.estimate)
+    effect.estimated_time_delta_fraction = stats::difference_fraction(mine.estimate->time_ns, theirs.estimate->time_ns);
   effect.censored = mine.hot.binding_phase && no_label_lowers(*mine.hot.binding_phase);
   return effect;
 }

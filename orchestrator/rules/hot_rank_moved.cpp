@@ -5,11 +5,11 @@
 namespace rematch::rules {
 
 std::optional<base::MovedHotRank> hot_rank_moved(const base::ArmVerdict& arm, const base::ArmVerdict& reference,
-                                                 const protocol::ParallelSpec& layout) {
+                                                 const protocol::Trial& trial) {
   const base::ArmFigures& own = *arm.figures;
   const base::ArmFigures& against = *reference.figures;
   if (own.hot.rank == against.hot.rank) return std::nullopt;
-  const auto in_both = [&](std::int64_t rank) { return rank_in_both_arms(layout, rank, against.rank_peaks, own.rank_peaks); };
+  const auto in_both = [&](std::int64_t rank) { return rank_in_both_arms(trial, rank, against.rank_peaks, own.rank_peaks); };
   return base::MovedHotRank{reference.arm, in_both(against.hot.rank), in_both(own.hot.rank)};
 }
 

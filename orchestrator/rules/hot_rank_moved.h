@@ -6,13 +6,13 @@
 #include <string>
 
 #include "orchestrator/base/verdicts.h"
-#include "schemas/protocol/parallel_dims.h"
+#include "schemas/protocol/trial.h"
 
 namespace rematch::rules {
 
 // Of the passing runs with the largest peak; both arms have figures and one layout. nullopt: the hot rank is the same.
 std::optional<base::MovedHotRank> hot_rank_moved(const base::ArmVerdict& arm, const base::ArmVerdict& reference,
-                                                 const protocol::ParallelSpec& layout);
+                                                 const protocol::Trial& trial);
 
 // What moved, the peaks, and what to do about it.
 std::string hot_rank_moved_note(const std::string& arm, const base::MovedHotRank& moved);

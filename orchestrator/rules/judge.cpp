@@ -28,7 +28,7 @@ base::StudyVerdict judge_study(const base::StudyRows& study) {
   verdict.conclusion_reason = std::move(concluded.reason);
   verdict.answer = find_answer(study, verdict.arms, verdict.control_pairs);
   if (verdict.num_missing > 0) verdict.answer.reason += " (so far: the study is not complete)";
-  verdict.notes = make_notes(verdict);
+  verdict.notes = make_notes(study, verdict);
   return verdict;
 }
 

@@ -88,6 +88,7 @@ base::ArmFigures figures_of(const RunList& passed) {
   figures.held_after_forward_bytes = largest<std::int64_t>(passed, [](const RunFigures& f) { return f.held_after_forward_bytes; });
   figures.median_step_time_ns = median_over(passed, [](const RunFigures& f) { return f.median_step_time_ns; });
   figures.tflops_per_rank = median_over(passed, [](const RunFigures& f) { return f.tflops_per_rank; });
+  figures.estimate = largest_run.figures->estimate;
   return figures;
 }
 

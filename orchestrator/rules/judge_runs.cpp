@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "orchestrator/base/predicted.h"
 #include "orchestrator/rules/conclusive.h"
 #include "orchestrator/rules/control_attested.h"
 #include "orchestrator/rules/inactive.h"
@@ -96,6 +97,7 @@ void match_losses(const base::StudyRows& study, const AttemptRows* reference, Ru
 }
 
 void match_all_losses(const base::StudyRows& study, Runs& runs) {
+  if (base::is_predicted(study.plan)) return;  // there are none
   if (const AttemptRows* control = control_with_losses(study, runs, Outcome::kPass)) {
     match_losses(study, control, runs);
     return;

@@ -15,15 +15,16 @@ std::string run_name(const base::AttemptRows& attempt) {
 }  // namespace
 
 std::optional<base::Shortfall> loss_mismatch(const base::AttemptRows& attempt, const base::AttemptRows& reference) {
-  const std::size_t num_ranks = std::min(attempt.ranks.size(), reference.ranks.size());
-  for (std::size_t r = 0; r < num_ranks; ++r) {
-    const auto& steps = attempt.ranks[r].steps;
-    const auto& wanted = reference.ranks[r].steps;
+  for (const base::RankRows& rank : attempt.ranks) {
+    const base::RankRows* other = base::find_rank(reference.ranks, rank.rank);
+    if (other == nullptr) continue;
+    const auto& steps = rank.steps;
+    const auto& wanted = other->steps;
     for (std::size_t i = 0; i < std::min(steps.size(), wanted.size()); ++i) {
       if (steps[i].loss_bits == wanted[i].loss_bits) continue;
-      return base::Shortfall{"loss_match", "rank " + std::to_string(attempt.ranks[r].rank) + ", step " + std::to_string(i) +
-                                               ": the loss is " + steps[i].loss_bits + ", " + run_name(reference) + " has " +
-                                               wanted[i].loss_bits + " (fp32 bits)"};
+      return base::Shortfall{"loss_match", "rank " + std::to_string(rank.rank) + ", step " + std::to_string(i) + ": the loss is " +
+                                               steps[i].loss_bits + ", " + run_name(reference) + " has " + wanted[i].loss_bits +
+                                               " (fp32 bits)"};
     }
   }
   return std::nullopt;

@@ -25,13 +25,12 @@ std::string place_of(const base::Failure& failure) {
   return text;
 }
 
-std::optional<base::MovedFailure> moved_failure(const FailedRun& control, const FailedRun& candidate,
-                                                const protocol::ParallelSpec& layout) {
+std::optional<base::MovedFailure> moved_failure(const FailedRun& control, const FailedRun& candidate, const protocol::Trial& trial) {
   const base::Failure& from = control.failure;
   const base::Failure& to = candidate.failure;
   if (from.kind != protocol::FailureKind::kOom || to.kind != protocol::FailureKind::kOom) return std::nullopt;
   if (progress_of(to) == progress_of(from) && to.rank == from.rank) return std::nullopt;
-  const auto in_both = [&](std::int64_t rank) { return rank_in_both_arms(layout, rank, control.rank_peaks, candidate.rank_peaks); };
+  const auto in_both = [&](std::int64_t rank) { return rank_in_both_arms(trial, rank, control.rank_peaks, candidate.rank_peaks); };
   return base::MovedFailure{control.arm, from, to, progress_of(to) > progress_of(from), in_both(from.rank), in_both(to.rank)};
 }
 

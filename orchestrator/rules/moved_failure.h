@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "orchestrator/base/verdicts.h"
-#include "schemas/protocol/parallel_dims.h"
+#include "schemas/protocol/trial.h"
 
 namespace rematch::rules {
 
@@ -21,7 +21,7 @@ struct FailedRun {
   std::vector<base::RankPeak> rank_peaks;
 };
 
-std::optional<base::MovedFailure> moved_failure(const FailedRun& control, const FailedRun& candidate, const protocol::ParallelSpec& layout);
+std::optional<base::MovedFailure> moved_failure(const FailedRun& control, const FailedRun& candidate, const protocol::Trial& trial);
 
 // From where to where, and the evidence of both ranks where it is another.
 std::string moved_failure_note(const std::string& arm, const base::MovedFailure& moved);

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "orchestrator/base/predicted.h"
+
 namespace rematch::rules {
 
 namespace {
@@ -16,19 +18,20 @@ std::string bytes_text(const std::optional<base::RankPeak>& peak) { return peak 
 
 }  // namespace
 
-base::RankInBothArms rank_in_both_arms(const protocol::ParallelSpec& layout, std::int64_t rank, const std::vector<base::RankPeak>& against,
+base::RankInBothArms rank_in_both_arms(const protocol::Trial& trial, std::int64_t rank, const std::vector<base::RankPeak>& against,
                                        const std::vector<base::RankPeak>& own) {
   base::RankInBothArms both;
   both.rank = rank;
-  both.pipeline_rank = protocol::ParallelDims(layout).position(protocol::Axis::kPipeline, static_cast<int>(rank));
-  both.pipeline_size = layout.pipeline_model_parallel_size;
+  both.num_alike = base::num_alike(trial, rank);
+  both.pipeline_rank = protocol::ParallelDims(trial.parallel).position(protocol::Axis::kPipeline, static_cast<int>(rank));
+  both.pipeline_size = trial.parallel.pipeline_model_parallel_size;
   both.against = peak_of(against, rank);
   both.own = peak_of(own, rank);
   return both;
 }
 
 std::string name_of(const base::RankInBothArms& rank) {
-  const std::string name = "rank " + std::to_string(rank.rank);
+  const std::string name = base::rank_text(rank.rank, rank.num_alike);
   if (rank.pipeline_size == 1) return name;
   return name + " (pipeline rank " + std::to_string(rank.pipeline_rank) + " of " + std::to_string(rank.pipeline_size) + ")";
 }

@@ -8,12 +8,12 @@
 #include <vector>
 
 #include "orchestrator/base/verdicts.h"
-#include "schemas/protocol/parallel_dims.h"
+#include "schemas/protocol/trial.h"
 
 namespace rematch::rules {
 
 // `against` and `own` are the peaks of all ranks in the other arm and in this one.
-base::RankInBothArms rank_in_both_arms(const protocol::ParallelSpec& layout, std::int64_t rank, const std::vector<base::RankPeak>& against,
+base::RankInBothArms rank_in_both_arms(const protocol::Trial& trial, std::int64_t rank, const std::vector<base::RankPeak>& against,
                                        const std::vector<base::RankPeak>& own);
 
 // "rank 3 (pipeline rank 3 of 4)"; the bracket with pipeline parallelism only.

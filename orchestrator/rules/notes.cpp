@@ -1,7 +1,9 @@
 #include "orchestrator/rules/notes.h"
 
+#include "orchestrator/base/predicted.h"
 #include "orchestrator/rules/hot_rank_moved.h"
 #include "orchestrator/rules/moved_failure.h"
+#include "orchestrator/rules/optimizer_bound.h"
 
 namespace rematch::rules {
 
@@ -33,6 +35,7 @@ void note_repeats(const ArmVerdict& arm, Notes& notes) {
 }
 
 void note_unsettled(const base::StudyVerdict& verdict, const ArmVerdict& arm, Notes& notes) {
+  if (arm.provenance == protocol::Provenance::kPredicted) return;  // there are no step times
   std::int64_t num_unsettled = 0;
   for (const base::RunVerdict& run : verdict.runs)
     if (run.arm == arm.arm && run.figures && !run.figures->warmup_reached) ++num_unsettled;
@@ -44,15 +47,23 @@ void note_unsettled(const base::StudyVerdict& verdict, const ArmVerdict& arm, No
 
 }  // namespace
 
-std::vector<std::string> make_notes(const base::StudyVerdict& verdict) {
+std::vector<std::string> make_notes(const base::StudyRows& study, const base::StudyVerdict& verdict) {
   Notes notes;
+  const bool predicted = base::is_predicted(study.plan);
+  if (predicted)
+    notes.emplace_back(
+        "Predicted, not measured: the trainer ran on the meta device under the assumptions of the table. It orders and warns; only a "
+        "run on the device itself settles anything. Times are estimates by roofline.");
   if (verdict.num_missing > 0)
     notes.push_back("The study is not complete: " + std::to_string(verdict.num_missing) + " of " + std::to_string(verdict.num_planned) +
                     " trials are missing. Run it again to go on.");
   for (const ArmVerdict& arm : verdict.arms)
     if (arm.arm == verdict.reference_arm && !arm.is_control)
-      notes.push_back("No control passed: differences are set against " + arm.arm +
-                      ", the narrowest passing arm (reference, not control).");
+      notes.push_back(predicted ? "No control is predicted to complete: differences are set against " + arm.arm +
+                                      ", the narrowest arm that is (reference, not control)."
+                                : "No control passed: differences are set against " + arm.arm +
+                                      ", the narrowest passing arm (reference, not control).");
+  if (const auto bound = find_optimizer_bound(study, verdict)) notes.push_back(optimizer_bound_note(*bound, predicted));
   for (const ArmVerdict& arm : verdict.arms) {
     note_repeats(arm, notes);
     note_effect(arm, notes);

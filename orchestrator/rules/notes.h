@@ -1,5 +1,5 @@
-// What a reader must know beside the table, one sentence each: missing trials, reference, moved failures, moved hot ranks, censored
-// savings, borderline arms, repeats that differ, runs that had not settled. Pure.
+// What a reader must know beside the table, one sentence each: that it is predicted, missing trials, reference, optimizer-bound, moved
+// failures, moved hot ranks, censored savings, borderline arms, repeats that differ, runs that had not settled. Pure.
 #pragma once
 
 #include <string>
@@ -10,6 +10,6 @@
 
 namespace rematch::rules {
 
-std::vector<std::string> make_notes(const base::StudyVerdict& verdict);
+std::vector<std::string> make_notes(const base::StudyRows& study, const base::StudyVerdict& verdict);
 
 }  // namespace rematch::rules

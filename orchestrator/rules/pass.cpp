@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string>
 
+#include "orchestrator/base/predicted.h"
 #include "orchestrator/rules/steady_steps.h"
 #include "orchestrator/stats/plateau.h"
 
@@ -68,9 +69,22 @@ void check_steady_steps(const base::AttemptRows& attempt, Shortfalls& found) {
                                        std::to_string(attempt.trial.measure.steady_steps) + " are wanted"});
 }
 
+// Nothing is computed, so there is no loss to be finite, and no step is steadier than another.
+Shortfalls predicted_shortfalls(const base::AttemptRows& attempt) {
+  Shortfalls found;
+  for (const RankRows& rank : attempt.ranks) {
+    check_record(rank, found);
+    if (static_cast<std::int64_t>(rank.steps.size()) != attempt.trial.training.train_iters)
+      found.push_back({"all_steps", rank_name(rank) + ": " + std::to_string(rank.steps.size()) + " steps were completed, " +
+                                        std::to_string(attempt.trial.training.train_iters) + " are wanted"});
+  }
+  return found;
+}
+
 }  // namespace
 
 std::vector<Shortfall> pass_shortfalls(const base::AttemptRows& attempt) {
+  if (base::is_predicted(attempt.trial)) return predicted_shortfalls(attempt);
   Shortfalls found;
   for (const RankRows& rank : attempt.ranks) {
     check_record(rank, found);

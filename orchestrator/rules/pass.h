@@ -1,5 +1,6 @@
 // Rule: what keeps an attempt from being a pass, the comparison of losses aside (see loss_match.h). Pure.
-// Identifiers: record_complete, optimizer_init, steady_steps, finite, no_skipped_step, peak_plateau.
+// Identifiers: record_complete, optimizer_init, steady_steps, finite, no_skipped_step, peak_plateau; of a prediction record_complete and
+// all_steps alone.
 #pragma once
 
 #include <vector>

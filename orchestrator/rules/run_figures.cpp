@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "orchestrator/base/predicted.h"
+#include "orchestrator/rules/estimate.h"
 #include "orchestrator/rules/rank_peak.h"
 #include "orchestrator/rules/steady_steps.h"
 #include "orchestrator/stats/median.h"
@@ -24,15 +26,7 @@ std::optional<double> tflops_per_rank(const base::AttemptRows& attempt, std::opt
   return flops_per_second / static_cast<double>(attempt.trial.parallel.world_size) * 1e-12;
 }
 
-}  // namespace
-
-base::RunFigures run_figures(const base::AttemptRows& attempt) {
-  base::RunFigures figures;
-  figures.hot = hot_rank(peaks_of_ranks(attempt)).value_or(base::RankPeak{});
-  figures.activation_peak_bytes = activation_peak_bytes(attempt);
-  figures.held_after_forward_bytes = held_after_forward_bytes(attempt);
-  figures.num_steps_completed = num_steps_completed(attempt);
-
+void take_times(const base::AttemptRows& attempt, base::RunFigures& figures) {
   std::vector<double> times = step_times_ns(attempt);
   const stats::WarmupEnd warmup = stats::find_warmup_end(times, first_step_after_warmup(attempt));
   figures.first_steady_step = warmup.first_steady_step;
@@ -43,6 +37,20 @@ base::RunFigures run_figures(const base::AttemptRows& attempt) {
     times.clear();
   figures.median_step_time_ns = stats::median(times);
   figures.tflops_per_rank = tflops_per_rank(attempt, figures.median_step_time_ns);
+}
+
+}  // namespace
+
+base::RunFigures run_figures(const base::AttemptRows& attempt) {
+  base::RunFigures figures;
+  figures.hot = hot_rank(peaks_of_ranks(attempt)).value_or(base::RankPeak{});
+  figures.activation_peak_bytes = activation_peak_bytes(attempt);
+  figures.held_after_forward_bytes = held_after_forward_bytes(attempt);
+  figures.num_steps_completed = num_steps_completed(attempt);
+  if (base::is_predicted(attempt.trial))
+    figures.estimate = estimate_step(attempt);
+  else
+    take_times(attempt, figures);
   return figures;
 }
 

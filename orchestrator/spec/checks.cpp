@@ -5,6 +5,7 @@
 
 #include "orchestrator/spec/keys.h"
 #include "orchestrator/spec/nearest.h"
+#include "orchestrator/spec/simulate_checks.h"
 #include "orchestrator/spec/units.h"
 #include "schemas/protocol/field_rules.h"
 #include "schemas/protocol/optimizer_problems.h"
@@ -203,6 +204,7 @@ void check_sweep(ParseState& state) {
   check_layout(state);
   check_fields(state);
   check_pipeline(state);
+  check_simulate(state);
   check_deadlines(state);
   check_length(state);
 }

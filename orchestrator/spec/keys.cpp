@@ -5,6 +5,7 @@
 #include <stdexcept>
 #include <type_traits>
 
+#include "orchestrator/base/device_table.h"
 #include "orchestrator/spec/nearest.h"
 #include "orchestrator/spec/units.h"
 
@@ -107,7 +108,7 @@ const std::vector<KeyRow>& table() {
       {"measure.order_seed", Kind::kInteger, kOptional, SLOT(order_seed), kSeed},
       {"strategy.kind", Kind::kText, kOptional, SLOT(strategy_kind), {}, {"one_label"}, {"pairs", "escalate"}},
       {"budget.per_rank_memory", Kind::kSize, kOptional, SLOT(budget_per_rank_bytes), kBytes},
-      {"simulate.device", Kind::kText, kOptional, SLOT(simulate.device), {}, {"H100-80GB", "H200", "B200", "A100"}},
+      {"simulate.device", Kind::kText, kOptional, SLOT(simulate.device), {}, base::device_names()},
       {"simulate.device_memory", Kind::kSize, kOptional, SLOT(simulate.device_memory_bytes), kBytes},
       {"simulate.outside_allocator", Kind::kSize, kOptional, SLOT(simulate.outside_allocator_bytes), {0, 1e15}},
       {"simulate.workspace", Kind::kSize, kOptional, SLOT(simulate.workspace_bytes), {0, 1e15}},

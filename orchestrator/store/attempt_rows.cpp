@@ -116,7 +116,7 @@ void insert_attempt(Database& database, const AttemptRows& attempt) {
   columns("start_unix_ns", attempt.launch.start_unix_ns);
   columns("end_unix_ns", attempt.launch.end_unix_ns);
   columns("strays_ended", attempt.launch.strays_ended);
-  columns("world_size", static_cast<std::int64_t>(attempt.ranks.size()));
+  columns("world_size", attempt.trial.parallel.world_size);
   columns("launch_document", protocol::to_json(attempt.launch).dump());
   insert_values(database, "attempt", key, columns, OnConflict::kFail);
   for (const RankRows& rank : attempt.ranks) insert_rank(database, key, rank);

@@ -192,7 +192,9 @@ RecomputeSpec parse_recompute(const json& document, const std::string& path) {
 json group_document(const Trial& trial) {
   json document;
   FieldWriter writer(Slot{document});
-  visit_group_fields(writer, trial);
+  Trial shared = trial;
+  if (shared.prediction) shared.prediction->origins.clear();  // where an assumption was written changes nothing
+  visit_group_fields(writer, shared);
   writer("core_revision", trial.recompute.core_revision);
   return document;
 }

@@ -94,7 +94,7 @@ TEST_F(LoadSweep, TakesOptionsOverTheEnvironmentOverTheFile) {
 }
 
 TEST_F(LoadSweep, GivesAPlanWhoseTextShowsArmsOrderAndCost) {
-  const std::string text = plan_text(loaded({"model.moe_layer_freq=1,1,1,1", "recompute.labels=mlp,moe_act"}), std::nullopt);
+  const std::string text = plan_text(loaded({"model.moe_layer_freq=1,1,1,1", "recompute.labels=mlp,moe_act"}), {});
   EXPECT_NE(text.find("[]                 planned   -                      control\n"), std::string::npos) << text;
   EXPECT_NE(text.find("mlp                inactive  mlp=0                  L8: mlp: the model has no dense layer\n"), std::string::npos)
       << text;
@@ -107,7 +107,7 @@ TEST_F(LoadSweep, ShowsArmsOfFullRecomputeAndSaysWhatHasNoEffect) {
   const std::string text =
       plan_text(loaded({"recompute.labels=[]", "recompute.sets=[]",
                         "recompute.full=[{recompute_method: uniform, recompute_num_layers: 3, recompute_modules: [moe]}, block:9]"}),
-                std::nullopt);
+                {});
   EXPECT_NE(text.find("full:uniform:3  planned  full=2  -\n"), std::string::npos) << text;
   EXPECT_NE(text.find("full:block:9    invalid  -       R2: ours: "), std::string::npos) << text;
   EXPECT_NE(err_.str().find("arm full:uniform:3: G9: labels have no effect under full recompute"), std::string::npos) << err_.str();
@@ -115,7 +115,7 @@ TEST_F(LoadSweep, ShowsArmsOfFullRecomputeAndSaysWhatHasNoEffect) {
 
 TEST_F(LoadSweep, GivesAPlanWhoseJsonHoldsTheStudyAndTheCost) {
   const SweepInput input = loaded();
-  const auto document = plan_json(input, std::nullopt);
+  const auto document = plan_json(input, {});
   EXPECT_EQ(document.at("schema_version"), 1);
   EXPECT_EQ(base::to_json(base::parse_study_plan(document.at("study"))), base::to_json(input.plan));
   EXPECT_EQ(document.at("cost").at("num_trials"), 16);
@@ -139,13 +139,13 @@ base::ControlPeak control_peak() {
 
 TEST_F(LoadSweep, GivesAPlanThatSaysHowMuchEachArmCanLowerThePeakOfAMeasuredControlAtMost) {
   const SweepInput input = loaded({"model.moe_layer_freq=1,1,1,1", "recompute.labels=mlp,moe_act"});
-  const std::string text = plan_text(input, control_peak());
+  const std::string text = plan_text(input, {control_peak(), std::nullopt});
   EXPECT_NE(text.find("at most -1.323 MB of the control's 47.823 MB peak"), std::string::npos) << text;
   EXPECT_NE(text.find("at most -1.823 MB of the control's 47.823 MB peak"), std::string::npos) << "the union: " << text;
   EXPECT_NE(text.find("upper bounds from the control of study earlier, trial 00000000000000aa, rank 1, backward of step 3\n"),
             std::string::npos)
       << text;
-  const auto document = plan_json(input, control_peak());
+  const auto document = plan_json(input, {control_peak(), std::nullopt});
   EXPECT_EQ(document.at("upper_bounds").at("control").at("allocated_bytes"), 47'823'000);
   EXPECT_EQ(document.at("upper_bounds").at("upper_bound_bytes"),
             (nlohmann::json{{"moe_act", 1'323'000}, {"layernorm+moe_act", 1'823'000}, {"mla_up_proj+mlp", 0}}))
@@ -156,10 +156,11 @@ TEST_F(LoadSweep, GivesAPlanThatSaysWhenNoLabelCanHelpOrTheControlDidNotFit) {
   const SweepInput input = loaded({"recompute.labels=moe_act"});
   base::ControlPeak control = control_peak();
   control.peak.moment = base::Moment::kOutOfMemory;
-  EXPECT_NE(plan_text(input, control).find("at most -1.323 MB of the 47.823 MB that the control held when it ran out of memory"),
-            std::string::npos);
+  EXPECT_NE(
+      plan_text(input, {control, std::nullopt}).find("at most -1.323 MB of the 47.823 MB that the control held when it ran out of memory"),
+      std::string::npos);
   control.peak.phase = protocol::Phase::kOptimizer;
-  EXPECT_NE(plan_text(input, control).find("no label can help"), std::string::npos);
+  EXPECT_NE(plan_text(input, {control, std::nullopt}).find("no label can help"), std::string::npos);
 }
 
 }  // namespace

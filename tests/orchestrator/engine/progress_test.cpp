@@ -39,6 +39,19 @@ TEST(RecordTail, TakesStepsFromRankZeroAndThePeakFromTheHottestRank) {
   EXPECT_EQ(steps.hot_peak_allocated_bytes, 300);
 }
 
+TEST(RecordTail, TakesTheMeanOfAPredictionsRanksWhichTakeTurns) {
+  const tests::TempDir folder;
+  const protocol::AttemptPaths paths{folder.path()};
+  protocol::Trial trial = tests::make_trial(8);
+  trial.parallel.pipeline_model_parallel_size = 4;
+  trial.prediction.emplace();
+  for (std::int64_t rank : {0, 2}) protocol::RecordWriter(paths.rank_record(rank)).append(step(2, 100 + rank));
+  protocol::RecordWriter(paths.rank_record(1)).append(step(9, 900));  // no rank that is started
+  const RunningSteps steps = read_running_steps(folder.path(), trial);
+  EXPECT_EQ(steps.num_steps_completed, 6 / 4);
+  EXPECT_EQ(steps.hot_peak_allocated_bytes, 102);
+}
+
 TEST(RecordTail, LooksPastALineThatIsStillBeingWrittenAndLinesThatAreNoSteps) {
   const tests::TempDir folder;
   const protocol::AttemptPaths paths{folder.path()};

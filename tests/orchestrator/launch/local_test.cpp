@@ -1,6 +1,9 @@
 // What only the local launcher can show: its own processes killed from outside, and the graces it gives.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <thread>
+
 #include "orchestrator/launch/attempt_lock.h"
 #include "orchestrator/launch/launcher.h"
 #include "orchestrator/launch/supervisor.h"
@@ -122,6 +125,77 @@ TEST(SuperviseCommand, ReadsBackWhatItWrote) {
   EXPECT_EQ(arguments->attempt, 7);
   argv.back() = "7x";
   EXPECT_FALSE(launch::parse_supervise_command(static_cast<int>(argv.size()), argv.data()));
+}
+
+// Eight ranks in four pipeline stages, of which four stand for all.
+void predict(FakeAttempt& attempt) {
+  attempt.trial().parallel.pipeline_model_parallel_size = 4;
+  attempt.trial().backend.device = "meta";
+  attempt.trial().prediction = protocol::PredictionSpec{.device = "H100-80GB", .device_memory_bytes = 1};
+}
+
+TEST_F(LocalLauncher, StartsOfAPredictionOnlyTheRanksThatStandForOthersWithTheirTrueNumbers) {
+  FakeAttempt attempt("", 8);
+  predict(attempt);
+  const auto record = run(attempt);
+  EXPECT_EQ(record.value().end, LaunchEnd::kAllExited) << record.value().message;
+  EXPECT_EQ(record.value().environment.at("WORLD_SIZE"), "8");
+  std::vector<std::int64_t> ranks;
+  for (const protocol::RankExit& rank : record.value().ranks) {
+    ranks.push_back(rank.rank);
+    EXPECT_EQ(rank.exit_code, 0);
+    const auto file = protocol::read_record_file(attempt.paths().rank_record(rank.rank));
+    EXPECT_EQ(std::get<protocol::HelloRecord>(file.records.front()).rank, rank.rank);
+  }
+  EXPECT_EQ(ranks, (std::vector<std::int64_t>{0, 2, 4, 6}));
+  EXPECT_FALSE(std::filesystem::exists(attempt.paths().rank_record(1)));
+}
+
+TEST_F(LocalLauncher, RunsNoMoreRanksOfAPredictionAtATimeThanThereAreCores) {
+  FakeAttempt attempt(R"({"sleep_us":20000})", 8);
+  predict(attempt);
+  attempt.trial().parallel.pipeline_model_parallel_size = 8;
+  const auto record = run(attempt);
+  ASSERT_EQ(record.value().ranks.size(), 8U);
+  std::size_t most = 0;
+  for (const protocol::RankExit& rank : record.value().ranks) {
+    const auto runs_then = [&](const protocol::RankExit& other) {
+      return other.start_mono_ns <= rank.start_mono_ns && rank.start_mono_ns < other.end_mono_ns;
+    };
+    most = std::max(most, static_cast<std::size_t>(std::count_if(record.value().ranks.begin(), record.value().ranks.end(), runs_then)));
+  }
+  EXPECT_LE(most, std::max(1U, std::thread::hardware_concurrency()));
+}
+
+TEST_F(LocalLauncher, LetsTheOtherRanksOfAPredictionGoOnWhenOneFails) {
+  FakeAttempt attempt(R"({"rules":[{"rank":2,"do":"exit","code":10,"stage":"first_forward"}]})", 8);
+  predict(attempt);
+  const auto record = run(attempt);
+  EXPECT_EQ(record.value().end, LaunchEnd::kRankFailed);
+  EXPECT_EQ(record.value().cause_rank, 2);
+  for (const protocol::RankExit& rank : record.value().ranks) {
+    EXPECT_EQ(rank.exit_code, rank.rank == 2 ? 10 : 0) << rank.rank;
+    EXPECT_FALSE(rank.ended_by_supervisor) << rank.rank;
+  }
+}
+
+TEST_F(LocalLauncher, EndsEveryRankOfAPredictionAtItsDeadlineAndStartsNoFurther) {
+  FakeAttempt attempt(R"({"rules":[{"do":"hang_hard"}]})", 8);
+  predict(attempt);
+  attempt.trial().parallel.pipeline_model_parallel_size = 8;
+  attempt.trial().training.global_batch_size = 8;
+  attempt.trial().timeout_ms = 500;
+  attempt.trial().collective_timeout_ms = 100;
+  const auto record = run(attempt);
+  EXPECT_EQ(record.value().end, LaunchEnd::kTimeout);
+  std::size_t num_started = 0;
+  for (const protocol::RankExit& rank : record.value().ranks) {
+    if (rank.pid == 0) continue;
+    ++num_started;
+    EXPECT_EQ(rank.signal, SIGKILL);
+    EXPECT_FALSE(is_alive(static_cast<pid_t>(rank.pid)));
+  }
+  EXPECT_EQ(num_started, std::min<std::size_t>(8, std::max(1U, std::thread::hardware_concurrency())));
 }
 
 }  // namespace

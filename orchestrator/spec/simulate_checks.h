@@ -1,0 +1,11 @@
+// What the `simulate` section says, beside the model and the layout. Internal to spec.
+#pragma once
+
+#include "orchestrator/spec/parse_state.h"
+
+namespace rematch::spec {
+
+// Run after model and layout were read. Refused whether or not this sweep is simulated now.
+void check_simulate(ParseState& state);
+
+}  // namespace rematch::spec

@@ -5,29 +5,12 @@ turns as with moe_router_force_load_balancing. The cases here switch that on; wi
 """
 import unittest
 
+from cpu_meta import CLOCKS, differences
 from trainer_runs import TINY_TRAINING, Run, dropout_fields, labels_of, tiny_presets, trial_document
-
-CLOCKS = {"duration_ns", "start_mono_ns", "step_time_ns"}
-VALUES = {"loss", "loss_bits", "grad_norm", "aux_losses"}  # meta has none
-# Without values there are none to send: row and token counts, losses. What carries activations is compared on axis cp, where nothing else goes.
-NOT_COMPARED = CLOCKS | VALUES | {"communication"}
 
 FULL = {"modules": None, "granularity": "full", "recompute": {"recompute_method": "uniform", "recompute_num_layers": 1}}
 BALANCED = {"moe_router_force_load_balancing": True}
 TWO_RANKS = {"preset": "moonlight_tiny", "world_size": 2, "expert_parallel": 2, "training": {**TINY_TRAINING, "global_batch_size": 4}}
-
-
-def flat(record, path=""):
-    """Each value that is compared, by its path in the record."""
-    if not isinstance(record, (dict, list)):
-        return {path: record}
-    items = record.items() if isinstance(record, dict) else enumerate(record)
-    return {name: value for key, inner in items if key not in NOT_COMPARED for name, value in flat(inner, f"{path}/{key}").items()}
-
-
-def differences(cpu, meta):
-    ours, theirs = flat(meta), flat(cpu)
-    return {path: {"cpu": theirs.get(path), "meta": ours.get(path)} for path in ours.keys() | theirs.keys() if ours.get(path) != theirs.get(path)}
 
 
 def run(device, modules, **layout):

@@ -6,7 +6,7 @@ from parallel_contract_test import axis
 from parallel_layout import ParallelLayout
 from trainer_runs import run_batch, trial_document
 
-LIMIT = 1e-3
+LIMITS = {"lifetime_peak_allocated_bytes": 1e-3, "lifetime_peak_reserved_bytes": 2e-2}
 MOONLIGHT = {"num_layers": 27, "hidden_size": 2048, "num_attention_heads": 16, "kv_lora_rank": 512, "qk_head_dim": 128, "qk_pos_emb_head_dim": 64,
              "v_head_dim": 128, "ffn_hidden_size": 11264, "num_moe_experts": 64, "moe_router_topk": 6, "moe_ffn_hidden_size": 1408,
              "moe_shared_expert_intermediate_size": 2816, "padded_vocab_size": 163840}  # the preset's own: trial_document makes it small
@@ -24,13 +24,12 @@ class AlikeRanksTest(unittest.TestCase):
             classes.setdefault((ParallelLayout(document, rank).pipeline_rank, received.pop()), []).append(record["bye"][0])
         self.assertEqual(len(classes), num_classes)
         for (stage, _), ranks in classes.items():
-            for peak in ("lifetime_peak_allocated_bytes", "lifetime_peak_reserved_bytes"):
+            for peak, limit in LIMITS.items():
                 of_ranks = [rank[peak] for rank in ranks]
                 spread = max(of_ranks) - min(of_ranks)
                 print(f"{document['model']['preset']} stage {stage}, {len(ranks)} ranks: {peak} {max(of_ranks)}, spread {spread} "
                       f"({spread / max(of_ranks):.4%})")
-                if peak == "lifetime_peak_allocated_bytes":
-                    self.assertLess(spread, LIMIT * max(of_ranks))
+                self.assertLess(spread, limit * max(of_ranks))
 
     def test_the_eight_ranks_of_moonlight(self):
         self.check(1, preset="moonlight_16b", fields=MOONLIGHT, world_size=8, parallel=axis(tp=2, ep=8, sequence_parallel=True),

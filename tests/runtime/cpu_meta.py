@@ -4,6 +4,7 @@ CLOCKS = {"duration_ns", "start_mono_ns", "step_time_ns", "unix_ns"}
 VALUES = {"loss", "loss_bits", "grad_norm", "aux_losses"}  # meta has none
 # Without values there are none to send: row and token counts, losses. What carries activations is compared on axis cp, where nothing else goes.
 NOT_COMPARED = CLOCKS | VALUES | {"communication"}
+BALANCED = {"moe_router_force_load_balancing": True}
 
 
 def flat(record, path=""):
@@ -19,6 +20,6 @@ def differences(cpu, meta):
     return {path: {"cpu": theirs.get(path), "meta": ours.get(path)} for path in ours.keys() | theirs.keys() if ours.get(path) != theirs.get(path)}
 
 
-def is_even(preset_labels):
-    """Fields under which a model's experts get their rows in turns, as they do on meta."""
-    return {"moe_router_force_load_balancing": True} if "moe" in preset_labels else {}
+def balanced(labels):
+    """Fields under which the experts of a model with these labels, if it has experts, get their rows in turns, as they do on meta."""
+    return BALANCED if "moe" in labels else {}

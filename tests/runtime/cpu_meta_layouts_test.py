@@ -3,7 +3,7 @@ is. Forced balance gives the experts of both the same rows (cpu_meta_test.py); w
 import unittest
 
 import parallel_contract_test as contract
-from cpu_meta import differences, is_even
+from cpu_meta import balanced, differences
 from parallel_contract_test import DENSE, GDN, HYBRID, MLA, axis
 from trainer_runs import dropout_fields, labels_of, run_batch, trial_document
 
@@ -28,7 +28,7 @@ class Case:
         documents = {}
         for preset in self.presets:
             labels = [label for label in labels_of(preset) if label != "shared_experts" or not self.features.get("moe_shared_expert_overlap")]
-            fields = {**dropout_fields(0.1), **self.fields.get(preset, {}), **is_even(labels)}
+            fields = {**dropout_fields(0.1), **self.fields.get(preset, {}), **balanced(labels)}
             for name, arm in (("[]", {"modules": []}), ("all labels", {"modules": labels}), ("full", {"modules": None, **FULL})):
                 documents[preset, name] = trial_document(preset=preset, device=device, world_size=self.world_size, expert_parallel=1, fields=fields,
                                                          parallel=self.parallel, features=self.features, training=TRAINING, **arm)

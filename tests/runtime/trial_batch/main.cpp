@@ -38,7 +38,8 @@ int number(const char* variable) { return std::atoi(std::getenv(variable)); }
 mesh::Mesh join(const protocol::Trial& trial, int rank) {
   const std::chrono::milliseconds timeout(trial.collective_timeout_ms);
   const int world_size = number("WORLD_SIZE");
-  if (trial.backend.device == "meta") return {trial.parallel, {.backend = "fake", .rank = rank, .device = at::kMeta, .timeout = timeout}, {}};
+  if (trial.backend.device == "meta")
+    return {trial.parallel, {.backend = "fake", .rank = rank, .device = at::kMeta, .timeout = timeout}, {}};
   c10::intrusive_ptr<c10d::Store> store;
   if (world_size > 1) store = comm::meet({std::getenv("MASTER_ADDR"), number("MASTER_PORT"), rank, world_size, timeout});
   return {trial.parallel, {.backend = world_size > 1 ? "gloo" : "single", .rank = rank, .timeout = timeout}, store};

@@ -29,6 +29,7 @@ class TrainingJob {
 
  private:
   void update_parameters(std::int64_t step, protocol::StepRecord& record);
+  void make_late_state();
   void read_loss(protocol::StepRecord& record);
   void read_aux_losses(protocol::StepRecord& record);
   double mean_of_ranks(double value) const;  // over the data- and context-parallel ranks; collective
@@ -95,19 +96,24 @@ void TrainingJob::update_parameters(std::int64_t step, protocol::StepRecord& rec
   built_.finish_step();
   leave_once(step, Stage::kFirstGradSync);
   enter_once(step, Stage::kOptimizerInit);
-  if (!optimizer_.has_late_state()) {
-    recorder_.enter_phase(Phase::kOptimizerInit);
-    optimizer_.make_late_state();
-  }
   recorder_.enter_phase(Phase::kOptimizer);
   const double grad_norm = optimizer_.grad_norm();
   if (std::isfinite(grad_norm)) {
     if (!mesh_.device().is_meta()) record.grad_norm = grad_norm;
+    make_late_state();
     optimizer_.step(grad_norm);
   } else {
     record.is_nan = record.skipped = true;
   }
   leave_once(step, Stage::kOptimizerInit);
+}
+
+// As in Megatron the moments are made while the gradients' fp32 copies live already.
+void TrainingJob::make_late_state() {
+  if (optimizer_.has_late_state()) return;
+  recorder_.enter_phase(Phase::kOptimizerInit);
+  optimizer_.make_late_state();
+  recorder_.enter_phase(Phase::kOptimizer);
 }
 
 // Known on every rank; only those with the head add to the sum.

@@ -11,6 +11,7 @@
 #include <torch/csrc/distributed/c10d/Store.hpp>
 #include <utility>
 
+#include "probes/allocator/allocation_trace.h"
 #include "probes/device/charge.h"
 #include "probes/device/device_memory.h"
 #include "probes/host/build_id.h"
@@ -63,20 +64,22 @@ protocol::HelloRecord hello_record(const protocol::Trial& trial, const RankEnvir
 // One rank at work. Outlives main: other threads may write through it at any time.
 class RankJob {
  public:
-  RankJob(const protocol::Trial& trial, const RankEnvironment& environment, const protocol::AttemptPaths& paths)
+  RankJob(const protocol::Trial& trial, const RankEnvironment& environment, const protocol::AttemptPaths& paths, const RankOutputs& outputs)
       : trial_(trial),
         environment_(environment),
+        outputs_(outputs),
         memory_(make_memory(trial, environment)),
         writer_(paths.rank_record(environment.rank)),
-        recorder_(writer_, *memory_) {}
+        recorder_(writer_, *memory_) {
+    if (outputs.allocation_trace) memory_->record_allocations(std::make_unique<probes::AllocationTraceWriter>(*outputs.allocation_trace));
+  }
 
-  [[noreturn]] void run(const sigset_t& signals, const protocol::RecomputeSpec& resolved,
-                        const std::optional<std::string>& gradient_log_folder) {
+  [[noreturn]] void run(const sigset_t& signals, const protocol::RecomputeSpec& resolved) {
     recorder_.hello(hello_record(trial_, environment_, *memory_, resolved));
     recorder_.enter(Stage::kSpawned);
     watch_signals(signals, recorder_, end_);
     recorder_.leave(Stage::kSpawned);
-    const auto exit_code = guarded([&] { train_rank(resolved, gradient_log_folder); });
+    const auto exit_code = guarded([&] { train_rank(resolved); });
     if (watch_) watch_->leave();
     // Not by return: a communication thread may wait for a peer that is gone.
     std::fflush(nullptr);
@@ -84,14 +87,14 @@ class RankJob {
   }
 
  private:
-  void train_rank(const protocol::RecomputeSpec& resolved, const std::optional<std::string>& gradient_log_folder) {
+  void train_rank(const protocol::RecomputeSpec& resolved) {
     recorder_.enter(Stage::kJoined);
     store_ = meet_peers(trial_, environment_);
     watch_ = watch_peers(trial_, environment_, activity_, [this](const peers::PeerFailure& failure) { return give_up(failure); });
     // Never destroyed: after a failure groups might wait for peers before these are told of it.
     const auto& mesh = *std::make_unique<mesh::Mesh>(form_groups(trial_, environment_, store_, &activity_)).release();
     recorder_.leave(Stage::kJoined);
-    const auto steps = train::train({trial_, resolved, mesh, *memory_, gradient_log_folder}, recorder_);
+    const auto steps = train::train({trial_, resolved, mesh, *memory_, outputs_.gradient_log_folder}, recorder_);
     mesh.world().barrier();  // nobody leaves while a peer still talks
     end_.say(TrainExit::kDone, [&] {
       recorder_.enter(Stage::kDone);
@@ -160,6 +163,7 @@ class RankJob {
 
   protocol::Trial trial_;
   RankEnvironment environment_;
+  RankOutputs outputs_;
   std::unique_ptr<probes::DeviceMemory> memory_;
   protocol::RecordWriter writer_;
   train::Recorder recorder_;
@@ -178,13 +182,13 @@ void prepare_libtorch(const protocol::Trial& trial) {
 }
 
 [[noreturn]] void run_trial(const protocol::Trial& trial, const protocol::AttemptPaths& paths, const RankEnvironment& environment,
-                            const std::optional<std::string>& gradient_log_folder) {
+                            const RankOutputs& outputs) {
   const auto signals = take_signals();
   prepare_libtorch(trial);
   const auto resolved = recompute::resolve(trial.recompute);
   check_labels(resolved);
-  auto& job = *new RankJob(trial, environment, paths);
-  job.run(signals, resolved, gradient_log_folder);
+  auto& job = *new RankJob(trial, environment, paths, outputs);
+  job.run(signals, resolved);
 }
 
 // Reads and checks the trial; one that cannot be carried out is said on stderr.
@@ -205,11 +209,10 @@ TrainExit with_checked_trial(const std::string& trial_path, const RankEnvironmen
 
 }  // namespace
 
-TrainExit run_rank(const std::string& trial_path, const RankEnvironment& environment,
-                   const std::optional<std::string>& gradient_log_folder) {
+TrainExit run_rank(const std::string& trial_path, const RankEnvironment& environment, const RankOutputs& outputs) {
   const protocol::AttemptPaths paths{std::filesystem::absolute(trial_path).parent_path()};
   return with_checked_trial(trial_path, environment,
-                            [&](const protocol::Trial& trial) -> TrainExit { run_trial(trial, paths, environment, gradient_log_folder); });
+                            [&](const protocol::Trial& trial) -> TrainExit { run_trial(trial, paths, environment, outputs); });
 }
 
 TrainExit list_saved_tensors(const std::string& trial_path, const RankEnvironment& environment) {

@@ -9,7 +9,9 @@
 #include <stdexcept>
 #include <string>
 #include <unordered_map>
+#include <utility>
 
+#include "probes/allocator/allocation_trace.h"
 #include "probes/device/device_memory.h"
 #include "probes/device/modelled_memory.h"
 #include "probes/device/retag.h"
@@ -32,6 +34,8 @@ class TracedMemory {
     } else if (const auto block = blocks_.find(entry.addr_); entry.action_ == TraceEntry::FREE_REQUESTED && block != blocks_.end()) {
       model_.discharge(block->second);
       blocks_.erase(block);
+    } else if (entry.action_ == TraceEntry::OOM) {
+      model_.note_refused(static_cast<std::int64_t>(entry.size_));
     }
   }
 
@@ -47,6 +51,7 @@ class TracedMemory {
   }
 
   void reset_peaks() { model_.reset_peaks(); }
+  void record_allocations(std::unique_ptr<AllocationTraceWriter> trace) { model_.record_allocations(std::move(trace)); }
   std::optional<protocol::Attribution> attribution(std::int64_t allocated_bytes) const {
     return checked(model_.attribution(), allocated_bytes);
   }
@@ -120,6 +125,7 @@ class CudaMemory final : public DeviceMemory {
   }
 
   std::optional<OomEvidence> last_oom() const override { return last_oom_; }
+  void record_allocations(std::unique_ptr<AllocationTraceWriter> trace) override { traced_memory().record_allocations(std::move(trace)); }
   void synchronize() const override { c10::cuda::device_synchronize(); }
   std::string device_name() const override { return properties_.name; }
   protocol::Provenance provenance() const override { return protocol::Provenance::kMeasured; }

@@ -13,6 +13,8 @@
 
 namespace rematch::probes {
 
+class AllocationTraceWriter;
+
 struct MemorySnapshot {
   std::int64_t allocated_bytes = 0;
   std::int64_t reserved_bytes = 0;
@@ -43,6 +45,8 @@ class DeviceMemory {
   // Live bytes at the peak since reset_peaks; adds up to peak_allocated_bytes. null where the device cannot tell.
   virtual std::optional<protocol::Attribution> peak_attribution() const = 0;
   virtual std::optional<OomEvidence> last_oom() const = 0;
+  // Every allocation and free from here on goes to `trace`, as probes/allocator/allocation_trace.h says; call it before the first tensor.
+  virtual void record_allocations(std::unique_ptr<AllocationTraceWriter> trace) = 0;
   // Waits for all work queued on the device: call it before reading a clock.
   virtual void synchronize() const = 0;
   virtual std::string device_name() const = 0;

@@ -14,8 +14,11 @@ ChargedBlock ModelledMemory::charge(std::int64_t bytes) {
   const std::lock_guard lock(mutex_);
   try {
     const BlockId id = model_.allocate(bytes);
-    return {id, live_.add(open_tag(), model_.block_bytes(id))};
+    const ChargedBlock block{id, live_.add(open_tag(), model_.block_bytes(id))};
+    trace({TraceEvent::Kind::kAllocate, block.tagged.number, bytes});
+    return block;
   } catch (const OutOfModelledMemory& oom) {
+    trace({TraceEvent::Kind::kRefused, 0, bytes});
     last_oom_ = OomEvidence{.requested_bytes = oom.requested_bytes,
                             .allocated_bytes = oom.allocated_bytes,
                             .reserved_bytes = oom.reserved_bytes,
@@ -35,6 +38,12 @@ void ModelledMemory::discharge(const ChargedBlock& block) {
   const std::lock_guard lock(mutex_);
   model_.free(block.id);
   live_.remove(block.tagged);
+  trace({TraceEvent::Kind::kFree, block.tagged.number, 0});
+}
+
+void ModelledMemory::note_refused(std::int64_t bytes) {
+  const std::lock_guard lock(mutex_);
+  trace({TraceEvent::Kind::kRefused, 0, bytes});
 }
 
 void ModelledMemory::retag(ChargedBlock& block, TagId tag) {
@@ -77,6 +86,15 @@ std::optional<OomEvidence> ModelledMemory::last_oom() const {
   return last_oom_;
 }
 
+void ModelledMemory::record_allocations(std::unique_ptr<AllocationTraceWriter> trace) {
+  const std::lock_guard lock(mutex_);
+  trace_ = std::move(trace);
+}
+
+void ModelledMemory::trace(const TraceEvent& event) {
+  if (trace_) trace_->write(event);
+}
+
 namespace {
 
 class ModelledDeviceMemory final : public DeviceMemory {
@@ -88,6 +106,7 @@ class ModelledDeviceMemory final : public DeviceMemory {
   void reset_peaks() override { memory_.reset_peaks(); }
   std::optional<protocol::Attribution> peak_attribution() const override { return memory_.peak_attribution(); }
   std::optional<OomEvidence> last_oom() const override { return memory_.last_oom(); }
+  void record_allocations(std::unique_ptr<AllocationTraceWriter> trace) override { memory_.record_allocations(std::move(trace)); }
   void synchronize() const override {}
   std::string device_name() const override { return device_name_; }
   protocol::Provenance provenance() const override { return provenance_; }

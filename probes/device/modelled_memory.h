@@ -7,6 +7,7 @@
 #include <mutex>
 #include <optional>
 
+#include "probes/allocator/allocation_trace.h"
 #include "probes/allocator/caching_allocator_model.h"
 #include "probes/allocator/live_bytes.h"
 #include "probes/device/device_memory.h"
@@ -26,18 +27,25 @@ class ModelledMemory {
   ChargedBlock charge(std::int64_t bytes);
   void discharge(const ChargedBlock& block);
   void retag(ChargedBlock& block, TagId tag);
+  // A request that a device which this model follows has refused; it is in the trace and nowhere else.
+  void note_refused(std::int64_t bytes);
 
   MemorySnapshot snapshot() const;
   void reset_peaks();
   protocol::Attribution attribution() const;  // now
   protocol::Attribution peak_attribution() const;
   std::optional<OomEvidence> last_oom() const;
+  // Blocks that were charged before are not in the trace, so their frees must not come after.
+  void record_allocations(std::unique_ptr<AllocationTraceWriter> trace);
 
  private:
+  void trace(const TraceEvent& event);
+
   mutable std::mutex mutex_;
   std::optional<std::int64_t> capacity_bytes_;
   CachingAllocatorModel model_;
   LiveBytes live_;
+  std::unique_ptr<AllocationTraceWriter> trace_;  // null: nobody wants it
   std::optional<OomEvidence> last_oom_;
 };
 

@@ -26,6 +26,10 @@ class GpuCheck(unittest.TestCase):
         self.assertEqual([run["exit_code"] for run in figures["runs"]], [0] * len(figures["runs"]))
         self.assertEqual(figures["runs"][0]["arm"], "[]")
         self.assertGreaterEqual(len(figures["checks"]), 3 * len(figures["runs"]))
+        replays = [check["replay"] for check in figures["checks"] if "replay" in check]
+        self.assertEqual(len(replays), len({run["preset"] for run in figures["runs"]}))
+        for replay in replays:
+            self.assertGreater(replay["peak_reserved_bytes"], replay["fragmentation"]["reserved_less_allocated_bytes"])
         for run in figures["runs"]:
             self.assertGreater(run["peak_allocated_bytes"], 0)
             self.assertGreater(run["median_step_time_ns"], 0)

@@ -5,29 +5,13 @@ turns as with moe_router_force_load_balancing. The cases here switch that on; wi
 """
 import unittest
 
-from trainer_runs import TINY_TRAINING, Run, dropout_fields, labels_of, tiny_presets, trial_document
-
-CLOCKS = {"duration_ns", "start_mono_ns", "step_time_ns"}
-VALUES = {"loss", "loss_bits", "grad_norm", "aux_losses"}  # meta has none
-# Without values there are none to send: row and token counts, losses. What carries activations is compared on axis cp, where nothing else goes.
-NOT_COMPARED = CLOCKS | VALUES | {"communication"}
+import label_formulas
+from cpu_meta import BALANCED, CLOCKS, balanced, differences
+from label_formulas import Shapes
+from trainer_runs import TINY_TRAINING, Run, dropout_fields, labels_of, run_batch, tiny_presets, trial_document
 
 FULL = {"modules": None, "granularity": "full", "recompute": {"recompute_method": "uniform", "recompute_num_layers": 1}}
-BALANCED = {"moe_router_force_load_balancing": True}
 TWO_RANKS = {"preset": "moonlight_tiny", "world_size": 2, "expert_parallel": 2, "training": {**TINY_TRAINING, "global_batch_size": 4}}
-
-
-def flat(record, path=""):
-    """Each value that is compared, by its path in the record."""
-    if not isinstance(record, (dict, list)):
-        return {path: record}
-    items = record.items() if isinstance(record, dict) else enumerate(record)
-    return {name: value for key, inner in items if key not in NOT_COMPARED for name, value in flat(inner, f"{path}/{key}").items()}
-
-
-def differences(cpu, meta):
-    ours, theirs = flat(meta), flat(cpu)
-    return {path: {"cpu": theirs.get(path), "meta": ours.get(path)} for path in ours.keys() | theirs.keys() if ours.get(path) != theirs.get(path)}
 
 
 def run(device, modules, **layout):
@@ -50,7 +34,7 @@ class CpuMetaTest(unittest.TestCase):
                 self.assertTrue(sent[0], "nothing was sent on axis cp")
 
     def check_arms(self, preset, arms, attention, dropout):
-        fields = {**dropout_fields(dropout), **(BALANCED if "moe" in labels_of(preset) else {})}
+        fields = {**dropout_fields(dropout), **balanced(labels_of(preset))}
         layout = {"preset": preset, "attention": attention, "fields": fields, "world_size": 1, "expert_parallel": 1, "training": TINY_TRAINING}
         for arm in arms:
             with self.subTest(attention=attention, dropout=dropout, preset=preset, **arm):
@@ -91,15 +75,29 @@ class CpuMetaTest(unittest.TestCase):
                                      ("qwen3_next_tiny", "p2p", ["gdn_norm_out"])):
             for arm in ([], modules):
                 with self.subTest(preset=preset, way=way, modules=arm):
-                    fields = {**dropout_fields(0.1), **(BALANCED if "moe" in labels_of(preset) else {})}
+                    fields = {**dropout_fields(0.1), **balanced(labels_of(preset))}
                     self.check(modules=arm, preset=preset, fields=fields, world_size=2, expert_parallel=1, training=TINY_TRAINING,
                                parallel={"context_parallel_size": 2, "cp_comm_type": way})
 
-    def test_unforced_routing_differs_in_who_receives_the_rows_not_in_their_number(self):
-        cpu, meta = run("cpu", [], **TWO_RANKS), run("meta", [], **TWO_RANKS)
-        rows = [[step["tokens_received"] for rank in of_device.ranks for step in rank["step"]] for of_device in (cpu, meta)]
-        self.assertNotEqual(*rows)
-        self.assertEqual(*(sum(map(sum, of_device)) for of_device in rows))
+    def test_unforced_routing_differs_by_the_bytes_of_the_rows_that_a_rank_receives_and_by_nothing_else(self):
+        """One micro-batch a step, so that the rows of the record are those of the peak, which is at the end of forward. What a row keeps: the
+        formula of the label moe."""
+        rows_of_all = []
+        for preset in ("moonlight_tiny", "nemotron_3_nano_tiny", "qwen3_next_tiny"):
+            documents = [trial_document([], device=device, **{**TWO_RANKS, "preset": preset}) for device in ("cpu", "meta")]
+            cpu, meta = (run_batch([document])[0] for document in documents)
+            for rank, (theirs, ours) in enumerate(zip(cpu.ranks, meta.ranks)):
+                for step, (their_step, our_step) in enumerate(zip(theirs["step"], ours["step"])):
+                    rows = [of_step["tokens_received"] for of_step in (their_step, our_step)]
+                    rows_of_all.append(rows)
+                    more = label_formulas.moe(Shapes(documents[0], rows[0], rank)) - label_formulas.moe(Shapes(documents[1], rows[1], rank))
+                    with self.subTest(preset=preset, rank=rank, step=step, rows=rows):
+                        self.assertEqual(their_step["forward_end_allocated_bytes"] - our_step["forward_end_allocated_bytes"], more)
+                        peaks = [{name: peaks["peak_allocated_bytes"] for name, peaks in of_step["phases"].items()} for of_step in (their_step, our_step)]
+                        self.assertEqual({name: peak - peaks[1][name] for name, peak in peaks[0].items()},
+                                         {name: more if name in ("forward", "backward") else 0 for name in peaks[0]})
+        self.assertTrue(any(theirs != ours for theirs, ours in rows_of_all))
+        self.assertEqual(*(sum(sum(rows[side]) for rows in rows_of_all) for side in (0, 1)))
 
 
 if __name__ == "__main__":

@@ -1,5 +1,6 @@
 // One rank of many trials of one layout in one process, one after the other over the same process groups: starting a process and meeting
-// the other ranks costs more than a tiny trial does. Everything of a trial is the trainer's own code and record.
+// the other ranks costs more than a tiny trial does. Everything of a trial is the trainer's own code and record. On cpu or meta; on meta no
+// rank is met.
 // usage: trial_batch TRIAL.json... with torchrun's variables. Each record and gradient log goes beside its trial.
 #include <ATen/Context.h>
 #include <ATen/Parallel.h>
@@ -11,6 +12,8 @@
 #include <cstdlib>
 #include <exception>
 #include <filesystem>
+#include <memory>
+#include <optional>
 #include <string>
 #include <torch/csrc/distributed/c10d/Store.hpp>
 #include <vector>
@@ -35,9 +38,15 @@ int number(const char* variable) { return std::atoi(std::getenv(variable)); }
 mesh::Mesh join(const protocol::Trial& trial, int rank) {
   const std::chrono::milliseconds timeout(trial.collective_timeout_ms);
   const int world_size = number("WORLD_SIZE");
+  if (trial.backend.device == "meta")
+    return {trial.parallel, {.backend = "fake", .rank = rank, .device = at::kMeta, .timeout = timeout}, {}};
   c10::intrusive_ptr<c10d::Store> store;
   if (world_size > 1) store = comm::meet({std::getenv("MASTER_ADDR"), number("MASTER_PORT"), rank, world_size, timeout});
   return {trial.parallel, {.backend = world_size > 1 ? "gloo" : "single", .rank = rank, .timeout = timeout}, store};
+}
+
+std::unique_ptr<probes::DeviceMemory> make_memory(const protocol::Trial& trial) {
+  return trial.backend.device == "meta" ? probes::make_modelled_meta_memory(std::nullopt) : probes::make_modelled_cpu_memory(std::nullopt);
 }
 
 void carry_out(const std::string& path, const mesh::Mesh& mesh, probes::DeviceMemory& memory) {
@@ -59,7 +68,7 @@ int run(const std::vector<std::string>& paths) {
   at::set_num_threads(static_cast<int>(first.omp_num_threads));
   at::globalContext().setDeterministicAlgorithms(true, /*warn_only=*/false);
   at::globalContext().setDeterministicFillUninitializedMemory(false);
-  auto& memory = *probes::make_modelled_cpu_memory(std::nullopt).release();  // tensors outlive main
+  auto& memory = *make_memory(first).release();  // tensors outlive main
   const auto mesh = join(first, rank);
   for (const auto& path : paths) carry_out(path, mesh, memory);
   return 0;

@@ -89,7 +89,7 @@ std::vector<Table> control_upper_bounds(const base::AttemptRows& control) {
   const std::optional<AttributedPeak> peak = rules::attributed_peak(control);
   if (!peak || rules::no_label_lowers(peak->phase)) return {};
   Table table = upper_bounds_table(control, *peak);
-  table.title = "What each label can take away of the control's peak at most (" + moment_text(*peak) + ")";
+  table.title = "What each label can take away of the control's peak at most (" + moment_text(control.trial, *peak) + ")";
   return {table};
 }
 

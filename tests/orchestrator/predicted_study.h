@@ -38,6 +38,15 @@ inline void make_predicted(base::RankRows& rank) {
     rank.steps.back().work.push_back({protocol::Pass::kReplay, 400'000'000'000, 1'000'000, 1'000'000, 10});
 }
 
+// Every rank a prediction of itself, of nothing more than the trial says.
+inline void mark_predicted(base::StudyRows& study) {
+  for (protocol::Trial& trial : study.plan.trials) trial.backend.device = "meta";
+  for (base::AttemptRows& attempt : study.attempts) {
+    attempt.trial.backend.device = "meta";
+    for (base::RankRows& rank : attempt.ranks) make_predicted(rank);
+  }
+}
+
 // Every trial once; only the ranks that stand for others have records.
 inline base::StudyRows predicted(StudyBuilder builder) {
   base::StudyRows study = builder.rows();

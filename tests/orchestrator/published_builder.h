@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "schemas/protocol/published.h"
-#include "tests/orchestrator/study_builder.h"
+#include "tests/orchestrator/predicted_study.h"
 
 namespace rematch::tests {
 
@@ -35,16 +35,6 @@ inline protocol::PublishedRow published_row(const std::vector<std::string>& labe
   row.outcome.kind = end;
   row.outcome.iterations_completed = iterations_completed;
   return row;
-}
-
-inline void mark_predicted(base::StudyRows& study) {
-  for (base::AttemptRows& attempt : study.attempts)
-    for (base::RankRows& rank : attempt.ranks) {
-      rank.hello->provenance = protocol::Provenance::kPredicted;
-      rank.hello->device = "meta";
-      rank.hello->device_name = "modelled H100-80GB";
-      rank.hello->comm_backend = "fake";
-    }
 }
 
 // In each attempt from this step on, of this phase of every rank; peaks so far grow with it.

@@ -1,6 +1,7 @@
 // `rematch report [STUDY]`: the study's table and answer.
 #include <CLI/CLI.hpp>
 
+#include "orchestrator/cli/beside.h"
 #include "orchestrator/cli/report_output.h"
 #include "orchestrator/cli/study_input.h"
 #include "orchestrator/cli/verb.h"
@@ -17,24 +18,31 @@ class ReportVerb final : public Verb {
 
   void declare(CLI::App& app) override {
     app.add_option("study", study_, "Name or id of the study, or the beginning of either; not needed when there is one only");
+    published_.declare(app);
     declare_report_output(app, output_);
     app.footer(
         "Examples:\n"
         "  rematch report\n"
         "  rematch report first --units GiB\n"
         "  rematch report first -f csv -o first.csv\n"
-        "Exit: 0 printed (what the study came to stands in the report), 2 no such study, 8 no database, or a file that cannot be written.");
+        "  rematch report moonlight_16b_8xh100 --published sweeps/published/moonlight_16b_8xh100.json\n"
+        "Exit: 0 printed (what the study came to stands in the report), 2 no such study or no published table, 8 no database, or a file "
+        "that cannot be written.");
   }
 
   Exit run(const GlobalOptions& options, Streams streams) override {
     const auto loaded = load_study(study_, options, streams);
     if (const Exit* exit = std::get_if<Exit>(&loaded)) return *exit;
     const auto& study = std::get<base::StudyRows>(loaded);
-    return write_report(report::make_report(study, rules::judge_study(study)), output_, streams);
+    const auto published = published_.load(streams);
+    if (const Exit* exit = std::get_if<Exit>(&published)) return *exit;
+    const auto& table = std::get<std::optional<protocol::Published>>(published);
+    return write_report(make_report_beside(study, rules::judge_study(study), table, options, streams), output_, streams);
   }
 
  private:
   std::string study_;
+  PublishedOption published_;
   ReportOutput output_;
 };
 

@@ -2,6 +2,7 @@
 #include <CLI/CLI.hpp>
 #include <ostream>
 
+#include "orchestrator/cli/beside.h"
 #include "orchestrator/cli/control_peak.h"
 #include "orchestrator/cli/plan_text.h"
 #include "orchestrator/cli/progress.h"
@@ -27,6 +28,7 @@ class RunVerb final : public Verb {
     app.add_option("--launcher", launcher_, "What starts the trials")
         ->check(CLI::IsMember(launch::launcher_names()))
         ->capture_default_str();
+    published_.declare(app);
     app.add_option("-f,--format", format_, "Of the table on stdout")->check(CLI::IsMember(report::format_names()))->capture_default_str();
     app.footer(
         "Examples:\n"
@@ -43,6 +45,8 @@ class RunVerb final : public Verb {
   }
 
   Exit run(const GlobalOptions& options, Streams streams) override {
+    const auto published = published_.load(streams);
+    if (const Exit* exit = std::get_if<Exit>(&published)) return *exit;
     const auto loaded = load_sweep(arguments_, options, streams);
     if (const Exit* exit = std::get_if<Exit>(&loaded)) return *exit;
     const auto& input = std::get<SweepInput>(loaded);
@@ -50,11 +54,12 @@ class RunVerb final : public Verb {
       streams.out << plan_text(input, {find_control_peak(input.plan, options, streams), std::nullopt});
       return Exit::kOk;
     }
-    return carry_out(input, options, streams);
+    return carry_out(input, std::get<std::optional<protocol::Published>>(published), options, streams);
   }
 
  private:
-  Exit carry_out(const SweepInput& input, const GlobalOptions& options, Streams streams) const {
+  Exit carry_out(const SweepInput& input, const std::optional<protocol::Published>& published, const GlobalOptions& options,
+                 Streams streams) const {
     const Terminal terminal = decide_terminal(facts_of_stderr(), options.color);
     ProgressPrinter progress(streams.err, terminal, options.verbosity < 0 ? Chatter::kQuiet : Chatter::kNormal);
     const auto result = engine::carry_out(input.plan, {options.workspace, input.trainer, launcher_}, progress);
@@ -62,10 +67,14 @@ class RunVerb final : public Verb {
       streams.err << "rematch: " << result.error().message << "\n";
       return Exit::kEnvironment;
     }
-    return conclude(result.value(), streams);
+    if (const std::optional<Exit> left = trials_left(result.value(), streams)) return *left;
+    const engine::EngineResult& done = result.value();
+    streams.out << report::render(make_report_beside(done.study, done.verdict, published, options, streams), format_).value();
+    return static_cast<Exit>(base::exit_code(done.verdict.conclusion));
   }
 
-  Exit conclude(const engine::EngineResult& result, Streams streams) const {
+  // Says what is not done, if anything is.
+  static std::optional<Exit> trials_left(const engine::EngineResult& result, Streams streams) {
     switch (result.end) {
       case engine::EngineEnd::kInterrupted:
       case engine::EngineEnd::kTrialsLeft: {
@@ -78,12 +87,12 @@ class RunVerb final : public Verb {
       case engine::EngineEnd::kComplete:
       case engine::EngineEnd::kControlRefuted: break;
     }
-    streams.out << report::render(report::make_report(result.study, result.verdict), format_).value();
-    return static_cast<Exit>(base::exit_code(result.verdict.conclusion));
+    return std::nullopt;
   }
 
   SweepArguments arguments_;
   bool dry_run_ = false;
+  PublishedOption published_;
   std::string launcher_ = "local";
   std::string format_ = "md";
 };

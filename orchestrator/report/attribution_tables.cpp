@@ -85,6 +85,14 @@ std::vector<Table> attribution_tables(const base::AttemptRows& attempt) {
   return {parts_table(attempt.trial, *peak), upper_bounds_table(attempt, *peak)};
 }
 
+std::vector<Table> control_upper_bounds(const base::AttemptRows& control) {
+  const std::optional<AttributedPeak> peak = rules::attributed_peak(control);
+  if (!peak || rules::no_label_lowers(peak->phase)) return {};
+  Table table = upper_bounds_table(control, *peak);
+  table.title = "What each label can take away of the control's peak at most (" + moment_text(control.trial, *peak) + ")";
+  return {table};
+}
+
 std::string attribution_note(const base::AttemptRows& attempt) {
   const std::optional<AttributedPeak> peak = rules::attributed_peak(attempt);
   if (!peak)

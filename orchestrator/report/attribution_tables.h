@@ -11,6 +11,8 @@ namespace rematch::report {
 
 // Empty when it was not measured.
 std::vector<Table> attribution_tables(const base::AttemptRows& attempt);
+// Of a control alone: how far each label could lower its peak. Empty when it was not measured.
+std::vector<Table> control_upper_bounds(const base::AttemptRows& control);
 // What the tables cannot say: that nothing was measured, or that no label can help. One sentence, or none.
 std::string attribution_note(const base::AttemptRows& attempt);
 

@@ -13,6 +13,10 @@
 #include "orchestrator/base/rows.h"
 #include "orchestrator/base/verdicts.h"
 
+namespace rematch::protocol {
+struct Published;
+}
+
 namespace rematch::report {
 
 struct Count {
@@ -66,12 +70,18 @@ struct Fact {
 struct ReportModel {
   std::string title;
   std::vector<Fact> header;
-  std::vector<Table> tables;  // two provenances never share one
+  std::vector<Table> tables;  // two provenances never share a column
   std::vector<Fact> answer;
   std::vector<std::string> notes;
 };
 
-ReportModel make_report(const base::StudyRows& study, const base::StudyVerdict& verdict);
+// What a study's report may have beside its own figures. Borrowed; null: nothing.
+struct Beside {
+  const protocol::Published* published = nullptr;
+  const base::StudyRows* twin = nullptr;  // trains the same, figures of another provenance
+};
+
+ReportModel make_report(const base::StudyRows& study, const base::StudyVerdict& verdict, const Beside& beside = {});
 
 // Of one arm by name, or one trial by id or unambiguous prefix.
 base::Result<ReportModel> make_detail_report(const base::StudyRows& study, const base::StudyVerdict& verdict,

@@ -1,22 +1,55 @@
 #include "orchestrator/report/arm_tables.h"
+#include "orchestrator/report/attribution_tables.h"
 #include "orchestrator/report/moved_table.h"
 #include "orchestrator/report/prediction_tables.h"
+#include "orchestrator/report/published_tables.h"
 #include "orchestrator/report/report_model.h"
 #include "orchestrator/report/study_facts.h"
+#include "orchestrator/report/twin_tables.h"
+#include "orchestrator/rules/compare_published.h"
+#include "orchestrator/rules/provenance.h"
 
 namespace rematch::report {
 
-ReportModel make_report(const base::StudyRows& study, const base::StudyVerdict& verdict) {
+namespace {
+
+void append(std::vector<Table> more, std::vector<Table>& tables) {
+  for (Table& table : more)
+    if (!table.rows.empty()) tables.push_back(std::move(table));
+}
+
+// What each label can take away of the control's peak at most orders the arms of a predicted study before anything is measured.
+void add_upper_bounds(const base::StudyRows& study, ReportModel& model) {
+  if (rules::provenance_of(study) != protocol::Provenance::kPredicted) return;
+  for (const base::ArmRow& arm : study.plan.arms) {
+    const base::AttemptRows* control = arm.is_control ? rules::compared_attempt(study, arm.arm) : nullptr;
+    if (control == nullptr) continue;
+    append(control_upper_bounds(*control), model.tables);
+    if (const std::string note = attribution_note(*control); !note.empty()) model.notes.push_back("control: " + note);
+    return;
+  }
+}
+
+void add_published(const base::StudyRows& study, const protocol::Published& published, ReportModel& model) {
+  append(published_tables(study, published), model.tables);
+  for (std::string& note : published_notes(study, published)) model.notes.push_back(std::move(note));
+}
+
+}  // namespace
+
+ReportModel make_report(const base::StudyRows& study, const base::StudyVerdict& verdict, const Beside& beside) {
   ReportModel model;
   model.title = "Study " + study.plan.name;
   model.header = study_facts(study, verdict);
   model.tables = arm_tables(study, verdict);
-  for (Table& table : std::vector<Table>{moved_table(verdict.arms), failed_arms_table(study, verdict), reasons_table(study, verdict),
-                                         control_pairs_table(verdict)})
-    if (!table.rows.empty()) model.tables.push_back(std::move(table));
-  for (Table& table : prediction_tables(study.plan)) model.tables.push_back(std::move(table));
+  append({moved_table(verdict.arms), failed_arms_table(study, verdict), reasons_table(study, verdict), control_pairs_table(verdict)},
+         model.tables);
+  append(prediction_tables(study.plan), model.tables);
   model.answer = answer_facts(study, verdict);
   model.notes = verdict.notes;
+  add_upper_bounds(study, model);
+  if (beside.published != nullptr) add_published(study, *beside.published, model);
+  if (beside.twin != nullptr) append(twin_tables(study, *beside.twin), model.tables);
   return model;
 }
 

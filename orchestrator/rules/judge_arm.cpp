@@ -4,6 +4,7 @@
 #include <string>
 
 #include "orchestrator/rules/judge_runs.h"
+#include "orchestrator/rules/provenance.h"
 #include "orchestrator/stats/median.h"
 
 namespace rematch::rules {
@@ -89,13 +90,6 @@ base::ArmFigures figures_of(const RunList& passed) {
   figures.tflops_per_rank = median_over(passed, [](const RunFigures& f) { return f.tflops_per_rank; });
   figures.estimate = largest_run.figures->estimate;
   return figures;
-}
-
-// The ranks of an attempt run on one kind of device: it belongs to the group.
-std::optional<protocol::Provenance> provenance_of(const base::AttemptRows& attempt) {
-  for (const base::RankRows& rank : attempt.ranks)
-    if (rank.hello) return rank.hello->provenance;
-  return std::nullopt;
 }
 
 }  // namespace

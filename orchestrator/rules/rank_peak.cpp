@@ -1,26 +1,34 @@
 #include "orchestrator/rules/rank_peak.h"
 
 #include <algorithm>
+#include <limits>
 
 namespace rematch::rules {
 
 namespace {
 
-// Every fold of watermarks that the rank recorded, in order of time.
-std::vector<const protocol::PhasePeaks*> folds_of(const base::RankRows& rank) {
-  std::vector<const protocol::PhasePeaks*> folds;
+using Folds = std::vector<const protocol::PhasePeaks*>;
+
+// What the rank recorded up to and including a step, in order of time.
+Folds folds_through_step(const base::RankRows& rank, std::int64_t last_step) {
+  Folds folds;
   if (rank.model) folds.push_back(&rank.model->phases);
-  for (const protocol::StepRecord& step : rank.steps) folds.push_back(&step.phases);
+  for (const protocol::StepRecord& step : rank.steps)
+    if (step.step <= last_step) folds.push_back(&step.phases);
+  return folds;
+}
+
+// Every fold of watermarks that the rank recorded, in order of time.
+Folds folds_of(const base::RankRows& rank) {
+  Folds folds = folds_through_step(rank, std::numeric_limits<std::int64_t>::max());
   if (rank.oom) folds.push_back(&rank.oom->phases);
   return folds;
 }
 
-}  // namespace
-
-base::RankPeak peak_of_rank(const base::RankRows& rank) {
+base::RankPeak peak_of_folds(std::int64_t rank, const Folds& folds) {
   base::RankPeak peak;
-  peak.rank = rank.rank;
-  for (const protocol::PhasePeaks* fold : folds_of(rank))
+  peak.rank = rank;
+  for (const protocol::PhasePeaks* fold : folds)
     for (const auto& [phase, watermark] : *fold) {
       peak.reserved_bytes = std::max(peak.reserved_bytes, watermark.peak_reserved_bytes);
       if (watermark.peak_allocated_bytes <= peak.allocated_bytes) continue;
@@ -28,6 +36,28 @@ base::RankPeak peak_of_rank(const base::RankRows& rank) {
       peak.binding_phase = phase;
     }
   return peak;
+}
+
+}  // namespace
+
+base::RankPeak peak_of_rank(const base::RankRows& rank) { return peak_of_folds(rank.rank, folds_of(rank)); }
+
+base::RankPeak peak_through_step(const base::RankRows& rank, std::int64_t step) {
+  return peak_of_folds(rank.rank, folds_through_step(rank, step));
+}
+
+base::RankPeak peak_of_step(const base::RankRows& rank, std::int64_t step) {
+  Folds folds;
+  for (const protocol::StepRecord& record : rank.steps)
+    if (record.step == step) folds.push_back(&record.phases);
+  return peak_of_folds(rank.rank, folds);
+}
+
+std::map<protocol::Phase, std::int64_t> phase_peaks_bytes(const base::RankRows& rank) {
+  std::map<protocol::Phase, std::int64_t> peaks;
+  for (const protocol::PhasePeaks* fold : folds_of(rank))
+    for (const auto& [phase, watermark] : *fold) peaks[phase] = std::max(peaks[phase], watermark.peak_allocated_bytes);
+  return peaks;
 }
 
 std::vector<base::RankPeak> peaks_of_ranks(const base::AttemptRows& attempt) {

@@ -102,6 +102,8 @@ base::Result<base::StudyRows> Store::load_study(const std::string& key) const {
   return rows;
 }
 
+base::StudyPlan Store::load_plan(const std::string& study_id) const { return select_plan(*database_, study_id); }
+
 std::optional<base::ControlPeak> Store::control_peak(const std::string& group_id) const {
   return select_control_peak(*database_, group_id);
 }

@@ -52,6 +52,8 @@ class Store {
   std::vector<StudySummary> studies() const;  // by name, then id
   // By name, id or unambiguous prefix of either; an empty key means the only study there is.
   base::Result<base::StudyRows> load_study(const std::string& key) const;
+  // Of a study by its whole id, which must be there; reads no attempts.
+  base::StudyPlan load_plan(const std::string& study_id) const;
   // What a control of this group, in any study, held at its hot rank's peak; of one that ran out of memory only when none ended well.
   // Reads a few rows, not a study. nullopt: no such control, or not measured.
   std::optional<base::ControlPeak> control_peak(const std::string& group_id) const;

@@ -15,6 +15,10 @@ ELSEWHERE = ("sweep",)  # YAML: tests/orchestrator/spec/sweep_schema_test.py
 
 # Wrong in a way that a schema cannot say; the reading code refuses them.
 BEYOND_SCHEMA = {
+    "published/invalid-against-no-row.json": "a difference to an arm without a row",
+    "published/invalid-arm-not-its-recompute.json": "an arm that is not what its recompute says",
+    "published/invalid-arm-twice.json": "an arm with two rows",
+    "published/invalid-bytes-not-as-published.json": "bytes that are not those of the text beside them",
     "describe/invalid-layer-kind-field.json": "a layer kind field that holds one integer",
     "describe/invalid-rule-of-no-field.json": "a rule that names no field of the family",
     "trial/invalid-collective-timeout.json": "a collective that may take as long as the run",
@@ -63,6 +67,14 @@ class Schemas(unittest.TestCase):
 
     def test_every_folder_of_examples_has_a_schema(self):
         self.assertEqual(sorted(path.name for path in EXAMPLES.iterdir()), kinds())
+
+    def test_every_published_table_is_accepted(self):
+        check = validator("published")
+        files = sorted((ROOT / "sweeps" / "published").glob("*.json"))
+        self.assertGreaterEqual(len(files), 4)
+        for path in files:
+            with self.subTest(file=path.name):
+                self.assertEqual([error.message for error in check.iter_errors(json.loads(path.read_text()))], [])
 
     def test_what_is_beyond_the_schemas_is_there(self):
         for name in BEYOND_SCHEMA:

@@ -255,6 +255,34 @@ TEST_F(Run, ShowsWhatThePeakOfAnArmIsMadeOf) {
   EXPECT_EQ(out_.find("moe/moe_act"), std::string::npos) << out_;
 }
 
+const std::string kPublished = REMATCH_SOURCE_DIR "/sweeps/published/moonlight_16b_8xh100.json";
+
+TEST_F(Run, SetsTheStudyBesideAPublishedTable) {
+  EXPECT_EQ(run("", {"run", sweep().string(), "--published", kPublished}), 0) << err_;
+  EXPECT_NE(out_.find("another setting: "), std::string::npos) << out_;
+  EXPECT_NE(out_.find("| seq_length "), std::string::npos) << out_;
+  const std::string table = out_;
+  EXPECT_EQ(run("", {"report", "--published", kPublished}), 0) << err_;
+  EXPECT_EQ(out_, table) << "`run` and `report` print one report";
+  EXPECT_EQ(run("", {"report"}), 0) << err_;
+  EXPECT_EQ(out_.find("published"), std::string::npos) << out_;
+}
+
+TEST_F(Run, RefusesAPublishedTableThatIsNoneBeforeAnythingIsStarted) {
+  const std::string missing = (folder_.path() / "none.json").string();
+  EXPECT_EQ(run("", {"run", sweep().string(), "--published", missing}), 2);
+  EXPECT_NE(err_.find("--published: " + missing + ": wanted a JSON document, found no such file"), std::string::npos) << err_;
+  EXPECT_EQ(run("", {"run", sweep().string(), "--published", sweep().string()}), 2);
+  EXPECT_NE(err_.find("wanted JSON"), std::string::npos) << err_;
+  EXPECT_FALSE(fs::exists(workspace()));
+  EXPECT_EQ(run(), 0) << err_;
+  const std::string invalid = REMATCH_SOURCE_DIR "/schemas/examples/published/invalid-bytes-not-as-published.json";
+  EXPECT_EQ(run("", {"report", "--published", invalid}), 2);
+  EXPECT_NE(err_.find("published.rows[0].peak_allocated.bytes: wanted 66297000000 of 66.297 GB, found 66297000001"), std::string::npos)
+      << err_;
+  EXPECT_EQ(out_, "");
+}
+
 TEST_F(Run, StartsNothingInADryRun) {
   EXPECT_EQ(run("", {"run", sweep().string(), "--dry-run"}), 0) << err_;
   EXPECT_FALSE(fs::exists(workspace()));

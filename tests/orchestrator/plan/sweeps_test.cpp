@@ -6,6 +6,8 @@
 #include <sstream>
 
 #include "orchestrator/plan/plan.h"
+#include "orchestrator/rules/published_setting.h"
+#include "schemas/protocol/published.h"
 #include "tests/orchestrator/spec/sample.h"
 
 namespace rematch::plan {
@@ -21,10 +23,17 @@ std::vector<fs::path> yaml_files(const std::string& folder) {
   return files;
 }
 
-spec::ParsedSweep parse_file(const fs::path& path) {
+spec::ParsedSweep parse_file(const fs::path& path, const protocol::Describe& trainer = spec::example_trainer()) {
   std::ostringstream text;
   text << std::ifstream(path).rdbuf();
-  return spec::parse_sweep(text.str(), path.filename(), spec::example_trainer(), {});
+  return spec::parse_sweep(text.str(), path.filename(), trainer, {});
+}
+
+protocol::Describe trainer_of_every_axis() {
+  protocol::Describe trainer = spec::example_trainer("valid-families");
+  trainer.parallel_axes = {"tensor_model_parallel_size", "pipeline_model_parallel_size", "context_parallel_size",
+                           "expert_model_parallel_size", "expert_tensor_parallel_size",  "virtual_pipeline_model_parallel_size"};
+  return trainer;
 }
 
 TEST(SampleSweeps, AreAllPlanned) {
@@ -41,18 +50,62 @@ TEST(SampleSweeps, AreAllPlanned) {
 }
 
 TEST(PipelineSweeps, ArePlannedByATrainerThatSplitsEveryAxis) {
-  protocol::Describe trainer = spec::example_trainer("valid-families");
-  trainer.parallel_axes = {"tensor_model_parallel_size", "pipeline_model_parallel_size", "context_parallel_size",
-                           "expert_model_parallel_size", "expert_tensor_parallel_size",  "virtual_pipeline_model_parallel_size"};
+  const protocol::Describe trainer = trainer_of_every_axis();
   for (const char* name : {"sweeps/parallel/hot_rank_pp4.yaml", "sweeps/parallel/oom_moves_pp4.yaml"}) {
     const fs::path file = fs::path(REMATCH_SOURCE_DIR) / name;
-    std::ostringstream text;
-    text << std::ifstream(file).rdbuf();
-    const auto parsed = spec::parse_sweep(text.str(), file.filename(), trainer, {});
+    const auto parsed = parse_file(file, trainer);
     ASSERT_EQ(all_problems(parsed), "") << file;
     EXPECT_TRUE(check_plan(make_plan(parsed.spec, trainer), parsed.spec, trainer).problems.empty()) << file;
     EXPECT_EQ(parsed.spec.common.study, file.stem()) << "a sweep is named after its file";
   }
+}
+
+// The example's families, with what the published sweeps need beside them.
+protocol::Describe trainer_of_published_sweeps() {
+  protocol::Describe trainer = trainer_of_every_axis();
+  trainer.devices = {"cuda"};
+  trainer.optimizer_modes = {"use_distributed_optimizer=true",
+                             "use_precision_aware_optimizer=true",
+                             "use_precision_aware_optimizer=false",
+                             "exp_avg_dtype=bf16",
+                             "exp_avg_dtype=fp32",
+                             "exp_avg_sq_dtype=bf16",
+                             "exp_avg_sq_dtype=fp32",
+                             "gradient_accumulation_fusion=true",
+                             "fp8_recipe=tensorwise",
+                             "fp8_recipe=null",
+                             "moe_shared_expert_overlap=true",
+                             "moe_shared_expert_overlap=false",
+                             "cross_entropy_gradient=in_place",
+                             "cross_entropy_gradient=fp32"};
+  for (protocol::FamilyDescription& family : trainer.families)
+    if (family.name == "hybrid") family.fields.push_back({"moe_router_force_load_balancing", "boolean", false, false, {}, {}, "", {}, {}});
+  return trainer;
+}
+
+// Every row that may be compared is of an arm of its sweep, in the setting of the sweep.
+TEST(PublishedSweeps, HaveTheArmsAndTheSettingOfTheirPublishedRows) {
+  int num_compared = 0;
+  for (const auto& file : yaml_files("sweeps/published")) {
+    const fs::path table = fs::path(file).replace_extension(".json");
+    if (!fs::exists(table)) continue;
+    SCOPED_TRACE(file.string());
+    const protocol::Describe trainer = trainer_of_published_sweeps();
+    const auto parsed = parse_file(file, trainer);
+    ASSERT_EQ(all_problems(parsed), "");
+    const base::StudyPlan plan = make_plan(parsed.spec, trainer);
+    const protocol::Published published = protocol::read_published(table.string());
+    for (const protocol::PublishedRow& row : published.rows) {
+      if (!row.comparable || !row.arm) continue;
+      ++num_compared;
+      auto is_its = [&](const protocol::Trial& trial) { return trial.arm == *row.arm; };
+      const auto trial = std::find_if(plan.trials.begin(), plan.trials.end(), is_its);
+      ASSERT_NE(trial, plan.trials.end()) << *row.arm;
+      for (const auto& difference : rules::setting_differences(published, *trial))
+        ADD_FAILURE() << *row.arm << " " << difference.field << ": published " << difference.published << ", here " << difference.here;
+    }
+  }
+  EXPECT_EQ(num_compared, 12) << "six of Moonlight, six of Nemotron";
 }
 
 TEST(TheFirstSweep, HoldsTheSixPublishedArmsAndMoe) {

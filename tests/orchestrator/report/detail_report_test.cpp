@@ -64,6 +64,17 @@ TEST(DetailReport, ShowsWhatTheHotRanksPeakIsMadeOfAndWhatEachLabelCanTakeAwayAt
       << render(model, "md").value();
 }
 
+TEST(DetailReport, ShowsTheHotOneOfTheRanksThatWereStarted) {
+  tests::StudyBuilder builder("simulated", {.world_size = 4, .pipeline_model_parallel_size = 2});
+  base::AttemptRows& run = builder.run("[]", {.extra_bytes = {{2, 30 * tests::kMegabyte}}});
+  std::erase_if(run.ranks, [](const base::RankRows& rank) { return rank.rank % 2 == 1; });
+  const ReportModel model = detail(builder.rows(), "[]").value();
+  EXPECT_EQ(find_table(model, "ranks")->rows.size(), 2U);
+  EXPECT_EQ(find_table(model, "peak_attribution")->title, "What the peak is made of (rank 2, backward of step 0)");
+  ASSERT_EQ(find_table(model, "upper_bounds")->rows.size(), 4U);
+  EXPECT_EQ(std::get<Bytes>(find_table(model, "upper_bounds")->rows[0][1]).value, 200 * tests::kMegabyte);
+}
+
 TEST(DetailReport, ShowsWhatTheFailingRankHeldWhenItRanOutOfMemory) {
   const ReportModel model = detail(tests::capacity_study().rows(), "moe_act").value();
   EXPECT_EQ(find_table(model, "peak_attribution")->title, "What the peak is made of (rank 0, out of memory in backward of step 3)");

@@ -11,6 +11,7 @@
 #include "orchestrator/report/format.h"
 #include "orchestrator/rules/judge.h"
 #include "schemas/protocol/record_file.h"
+#include "tests/orchestrator/published_builder.h"
 #include "tests/orchestrator/study_builder.h"
 
 namespace rematch::report {
@@ -53,37 +54,100 @@ base::StudyRows odd_characters_study() {
   return builder.rows();
 }
 
-struct GoldenCase {
+struct GoldenStudy {
   std::string name;
   base::StudyRows study;
+  std::optional<protocol::Published> published = {};
+  std::optional<base::StudyRows> twin = {};
+};
+
+struct GoldenCase {
+  std::string name;
+  GoldenStudy golden;
   std::string format;
 };
+
+protocol::PublishedRow published_peak_row(const std::vector<std::string>& labels, std::int64_t peak_megabytes) {
+  protocol::PublishedRow row = tests::published_row(labels, protocol::PublishedEnd::kCompleted, 20);
+  row.peak_allocated = tests::published_peak(peak_megabytes, 1);
+  return row;
+}
+
+// On the meta device without a limit: only rank 0 of two that are alike was run, and a modelled device has run the same.
+GoldenStudy simulated_study() {
+  using tests::kMegabyte;
+  GoldenStudy golden{"simulated", tests::clean_study("simulated").rows()};
+  golden.twin = tests::clean_study("modelled").rows();
+  golden.twin->plan.study_id = tests::hex_id(0x7717);
+  tests::assume_device(golden.study, 1020 * kMegabyte);
+  for (base::AttemptRows& attempt : golden.study.attempts) {
+    tests::raise_phase(attempt, 0, protocol::Phase::kOptimizer, 890 * kMegabyte);
+    if (attempt.trial.arm != "moe_act") tests::raise_phase(attempt, 1, protocol::Phase::kBackward, 1050 * kMegabyte);
+    std::erase_if(attempt.ranks, [](const base::RankRows& rank) { return rank.rank != 0; });
+  }
+  tests::mark_predicted(golden.study);
+  golden.published = tests::make_published();
+  golden.published->setting.remarks = {"mock data"};
+  golden.published->rows = {published_peak_row({}, 990), published_peak_row({"core_attn"}, 985), published_peak_row({"moe_act"}, 895),
+                            published_peak_row({"moe"}, 700), published_peak_row({"mlp"}, 800)};
+  std::vector<protocol::PublishedRow>& rows = golden.published->rows;
+  rows[0].outcome = {protocol::PublishedEnd::kOutOfMemory, 1, std::nullopt, std::nullopt, std::nullopt, "the router failed"};
+  rows[1].outcome = rows[0].outcome;
+  rows[2].deltas = {{"peak_allocated", "[]", -9.6, 1, std::nullopt}};
+  rows[4].precision = "fp8";
+  rows[4].comparable = false;
+  rows[4].reason = "FP8 bytes are not modelled";
+  return golden;
+}
+
+// With a limit that most arms do not fit in, beside outcomes that no capacity explains.
+GoldenStudy contradicted_study() {
+  using enum protocol::PublishedEnd;
+  using tests::published_row;
+  GoldenStudy golden{"contradicted", tests::capacity_study().rows()};
+  for (base::AttemptRows& attempt : golden.study.attempts) attempt.trial.backend.memory_limit_bytes = 1000 * tests::kMegabyte;
+  for (protocol::Trial& trial : golden.study.plan.trials) trial.backend.memory_limit_bytes = 1000 * tests::kMegabyte;
+  tests::mark_predicted(golden.study);
+  golden.published = tests::make_published();
+  golden.published->rows = {published_row({}, kOutOfMemory, 1), published_row({"core_attn"}, kOutOfMemory, 0),
+                            published_row({"moe_act"}, kOutOfMemory, 1), published_row({"moe"}, kCompleted, 12),
+                            published_row({"moe", "layernorm"}, kOutOfMemory, 1)};
+  golden.published->rows[2].outcome.requested = protocol::PublishedBytes{"64 MB", 64 * tests::kMegabyte, tests::kMegabyte, false};
+  return golden;
+}
 
 void PrintTo(const GoldenCase& golden, std::ostream* out) { *out << golden.name << "." << golden.format; }
 
 std::vector<GoldenCase> all_cases() {
   std::vector<GoldenCase> cases;
-  const std::vector<std::pair<std::string, base::StudyRows>> studies = {{"clean", tests::clean_study().rows()},
-                                                                        {"capacity", tests::capacity_study().rows()},
-                                                                        {"interrupted", interrupted_study()},
-                                                                        {"pipeline", pipeline_study()},
-                                                                        {"empty", empty_study()},
-                                                                        {"odd", odd_characters_study()}};
-  for (const auto& [name, study] : studies)
-    for (const std::string& format : format_names()) cases.push_back({name, study, format});
+  const std::vector<GoldenStudy> studies = {{"clean", tests::clean_study().rows()},
+                                            {"capacity", tests::capacity_study().rows()},
+                                            {"interrupted", interrupted_study()},
+                                            {"pipeline", pipeline_study()},
+                                            {"empty", empty_study()},
+                                            {"odd", odd_characters_study()},
+                                            simulated_study(),
+                                            contradicted_study()};
+  for (const GoldenStudy& golden : studies)
+    for (const std::string& format : format_names()) cases.push_back({golden.name, golden, format});
   return cases;
 }
 
-std::string rendered(const base::StudyRows& study, const std::string& format) {
-  return render(make_report(study, rules::judge_study(study)), format).value();
+std::string rendered(const GoldenStudy& golden, const std::string& format) {
+  Beside beside;
+  beside.published = golden.published ? &*golden.published : nullptr;
+  beside.twin = golden.twin ? &*golden.twin : nullptr;
+  return render(make_report(golden.study, rules::judge_study(golden.study), beside), format).value();
 }
+
+std::string rendered(const base::StudyRows& study, const std::string& format) { return rendered(GoldenStudy{"", study}, format); }
 
 class Golden : public ::testing::TestWithParam<GoldenCase> {};
 
 TEST_P(Golden, ReportIsAsReviewed) {
   const GoldenCase& golden = GetParam();
   const std::filesystem::path path = std::filesystem::path(REMATCH_SOURCE_DIR) / "reports" / "golden" / (golden.name + "." + golden.format);
-  const std::string text = rendered(golden.study, golden.format);
+  const std::string text = rendered(golden.golden, golden.format);
   if (std::getenv("REMATCH_UPDATE_GOLDEN") != nullptr) protocol::write_file_by_rename(path, text);
   EXPECT_EQ(protocol::read_whole_file(path).value_or("no file " + path.string()), text);
 }
@@ -157,6 +221,30 @@ TEST(Json, IsAnObjectWithASchemaVersionAndNullForWhatWasNotMeasured) {
   EXPECT_EQ(rows[3]["outcome"], "inactive");
   for (const char* key : {"peak_allocated_bytes", "step_time_ns", "time_delta_fraction", "aa_time_difference_fraction"})
     EXPECT_TRUE(rows[3][key].is_null()) << key;
+}
+
+TEST(Report, HasNoColumnOfTwoProvenances) {
+  const auto document = nlohmann::json::parse(rendered(simulated_study(), "json"));
+  for (const auto& table : document["tables"]) {
+    if (table["key"] == "published_peaks") {
+      EXPECT_EQ(table["rows"][0]["published_peak_bytes"], 990 * tests::kMegabyte);
+      EXPECT_EQ(table["rows"][0]["predicted_peak_bytes"], 1000 * tests::kMegabyte);
+    }
+    if (table["key"] == "twin_arms") {
+      EXPECT_EQ(table["rows"][0]["predicted_peak_allocated_bytes"], 1050 * tests::kMegabyte);
+      EXPECT_EQ(table["rows"][0]["modelled_device_peak_allocated_bytes"], 1000 * tests::kMegabyte);
+    }
+  }
+}
+
+TEST(Report, ShowsOfAPredictedStudyWhatEachLabelCanTakeAwayAtMost) {
+  EXPECT_NE(rendered(simulated_study(), "md").find("What each label can take away of the control's peak at most (rank 0, backward"),
+            std::string::npos);
+  EXPECT_EQ(rendered(tests::clean_study().rows(), "md").find("can take away"), std::string::npos);
+  GoldenStudy bound = simulated_study();
+  for (base::AttemptRows& attempt : bound.study.attempts)
+    tests::raise_phase(attempt, 0, protocol::Phase::kOptimizer, 1200 * tests::kMegabyte);
+  EXPECT_NE(rendered(bound, "md").find("control: no label can help"), std::string::npos);
 }
 
 TEST(Report, NeverPutsTwoProvenancesInOneTable) {

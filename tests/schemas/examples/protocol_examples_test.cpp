@@ -1,5 +1,6 @@
 #include "schemas/protocol/describe.h"
 #include "schemas/protocol/launch_record.h"
+#include "schemas/protocol/published.h"
 #include "schemas/protocol/rank_record.h"
 #include "schemas/protocol/trial.h"
 #include "tests/support/example_files.h"
@@ -19,6 +20,10 @@ TEST(Examples, OfRankRecordsAreReadOrRefused) {
 
 TEST(Examples, OfLaunchRecordsAreReadOrRefused) {
   expect_examples_read_right("launch", [](const std::string& text) { return to_json(parse_launch_record(json::parse(text))); });
+}
+
+TEST(Examples, OfPublishedTablesAreReadOrRefused) {
+  expect_examples_read_right("published", [](const std::string& text) { return to_json(parse_published(json::parse(text))); });
 }
 
 TEST(Examples, OfDescribeDocumentsAreReadOrRefused) {

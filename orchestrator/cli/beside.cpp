@@ -1,0 +1,61 @@
+#include "orchestrator/cli/beside.h"
+
+#include <CLI/CLI.hpp>
+#include <ostream>
+
+#include "orchestrator/rules/provenance.h"
+#include "orchestrator/rules/twin_study.h"
+#include "orchestrator/store/store.h"
+#include "schemas/protocol/document_error.h"
+#include "schemas/protocol/trial_paths.h"
+
+namespace rematch::cli {
+
+namespace {
+
+// Studies of the workspace that train the same, whatever their figures are.
+std::vector<base::StudyRows> twin_candidates(const base::StudyRows& study, const GlobalOptions& options, Streams streams) {
+  const std::filesystem::path database = protocol::WorkspacePaths{options.workspace}.database();
+  if (study.plan.trials.empty() || !std::filesystem::exists(database)) return {};
+  const base::Result<store::Store> opened = store::Store::open(database);
+  if (!opened) {
+    streams.err << "rematch: no other study is set beside this one: " << opened.error().message << "\n";
+    return {};
+  }
+  std::vector<base::StudyRows> candidates;
+  for (const store::StudySummary& summary : opened.value().studies()) {
+    if (summary.study_id == study.plan.study_id || summary.num_attempts == 0) continue;
+    const base::StudyPlan plan = opened.value().load_plan(summary.study_id);
+    if (!plan.trials.empty() && rules::trains_the_same(study.plan.trials.front(), plan.trials.front()))
+      candidates.push_back(opened.value().load_study(summary.study_id).value());
+  }
+  return candidates;
+}
+
+}  // namespace
+
+void PublishedOption::declare(CLI::App& app) {
+  app.add_option("--published", file_, "Published table to set the study against, such as sweeps/published/moonlight_16b_8xh100.json");
+}
+
+std::variant<std::optional<protocol::Published>, Exit> PublishedOption::load(Streams streams) const {
+  if (file_.empty()) return std::nullopt;
+  try {
+    return protocol::read_published(file_);
+  } catch (const protocol::DocumentError& error) {
+    streams.err << "rematch: --published: " << error.what() << "\n";
+    return Exit::kUsage;
+  }
+}
+
+report::ReportModel make_report_beside(const base::StudyRows& study, const base::StudyVerdict& verdict,
+                                       const std::optional<protocol::Published>& published, const GlobalOptions& options, Streams streams) {
+  std::vector<base::StudyRows> candidates;
+  if (rules::provenance_of(study) == protocol::Provenance::kPredicted) candidates = twin_candidates(study, options, streams);
+  report::Beside beside;
+  beside.published = published ? &*published : nullptr;
+  beside.twin = rules::newest_twin(study, candidates, protocol::Provenance::kModelledDevice);
+  return report::make_report(study, verdict, beside);
+}
+
+}  // namespace rematch::cli

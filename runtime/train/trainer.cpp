@@ -9,6 +9,7 @@
 #include "probes/device/charge.h"
 #include "runtime/base/errors.h"
 #include "runtime/base/log.h"
+#include "runtime/base/work_log.h"
 #include "runtime/parallel/optimizer.h"
 #include "runtime/parallel/tensor_grads.h"
 #include "runtime/train/built_model.h"
@@ -66,6 +67,7 @@ void TrainingJob::run_step(std::int64_t step) {
   recorder_.begin_step(step);
   protocol::StepRecord record;
   mesh_.comm_log().take();  // what lies between steps is record keeping
+  base::take_work();
   built_.policy().reset_replays();
   optimizer_.zero_grads();
   passes_.run(step);
@@ -80,6 +82,7 @@ void TrainingJob::run_step(std::int64_t step) {
   record.tokens_received = built_.tokens_received();
   read_aux_losses(record);
   record.communication = mesh_.comm_log().take();
+  record.work = base::take_work();
   recorder_.end_step(record);
   recorder_.write_step(record);
   if (record.is_nan)

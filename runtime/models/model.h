@@ -58,6 +58,7 @@ struct BuildContext {
   double loss_scale = 1;               // 1 / micro-batches of a step
   bool shared_expert_overlap = false;  // moe_shared_expert_overlap
   nn::LogitsGradient logits_gradient = nn::LogitsGradient::kFp32;
+  std::optional<protocol::ExpertLoad> expert_load;  // of experts on meta; null: balanced
   std::optional<protocol::ChunkLayers> layers;      // of one model chunk; null: the whole model
 };
 

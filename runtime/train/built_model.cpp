@@ -64,6 +64,7 @@ std::unique_ptr<models::Model> BuiltModel::build(const protocol::ChunkLayers& la
                                    .loss_scale = 1.0 / static_cast<double>(num_microbatches_),
                                    .shared_expert_overlap = trial_.features.moe_shared_expert_overlap,
                                    .logits_gradient = logits_gradient(trial_.features.cross_entropy_gradient),
+                                   .expert_load = trial_.prediction ? std::optional(trial_.prediction->expert_load) : std::nullopt,
                                    .layers = layers});
 }
 

@@ -12,6 +12,7 @@
 #include "runtime/base/work_log.h"
 #include "runtime/parallel/optimizer.h"
 #include "runtime/parallel/tensor_grads.h"
+#include "runtime/train/assumed_memory.h"
 #include "runtime/train/built_model.h"
 #include "runtime/train/gradient_log.h"
 #include "runtime/train/pipeline_passes.h"
@@ -39,6 +40,7 @@ class TrainingJob {
 
   const mesh::Mesh& mesh_;
   Recorder& recorder_;
+  AssumedMemory assumed_;
   BuiltModel built_;
   PipelinePasses passes_;
   parallel::Optimizer optimizer_;
@@ -48,6 +50,7 @@ class TrainingJob {
 TrainingJob::TrainingJob(const TrainRequest& request, Recorder& recorder)
     : mesh_(request.mesh),
       recorder_(recorder),
+      assumed_(request.trial.prediction, request.mesh.device()),
       built_(request.trial, request.resolved_recompute, request.mesh),
       passes_(built_, request.mesh, request.memory, recorder),
       optimizer_(request.trial.optimizer, request.mesh, built_.buffers()) {

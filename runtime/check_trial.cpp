@@ -25,6 +25,17 @@ void check_features(const protocol::FeatureSpec& features) {
           "features: this trainer has none of fp8, cuda_graph_impl, cpu_offloading; switch them off");
 }
 
+// Throws DocumentError where the expert load does not fit the experts.
+void check_prediction(const protocol::Trial& trial) {
+  if (!trial.prediction) return;
+  const auto& load = trial.prediction->expert_load;
+  const auto num_experts = trial.model.fields.find("num_moe_experts");
+  if (num_experts != trial.model.fields.end() && std::get<std::int64_t>(num_experts->second) > 0)
+    protocol::expert_shares(load, std::get<std::int64_t>(num_experts->second), trial.parallel.expert_model_parallel_size);
+  else
+    require(load.kind == "balanced", "prediction.expert_load: wanted balanced in a model without experts, found " + load.kind);
+}
+
 bool has_shared_experts(const protocol::ModelSpec& model) {
   const auto width = model.fields.find("moe_shared_expert_intermediate_size");
   return width != model.fields.end() && std::get<std::int64_t>(width->second) > 0;
@@ -85,6 +96,7 @@ void check_trial(const protocol::Trial& trial, const RankEnvironment& environmen
           "RANK: wanted 0 to " + std::to_string(environment.world_size - 1) + ", found " + std::to_string(environment.rank));
   check_features(trial.features);
   check_shared_expert_overlap(trial);
+  check_prediction(trial);
   require(trial.backend.device != "cuda" || probes::built_with_cuda(),
           "backend.device: cuda wants a trainer built with WITH_CUDA=ON (preset cuda); this one was built without");
   check_context_parallelism(trial);

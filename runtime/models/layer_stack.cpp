@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "runtime/base/scope.h"
+#include "runtime/nn/cross_entropy.h"
 #include "runtime/nn/dropout.h"
 #include "runtime/nn/embedding.h"
 #include "runtime/nn/input_shard.h"
@@ -60,6 +61,7 @@ class LayerStack final : public Model {
 
   StackShape shape_;
   nn::TensorParallel tensor_parallel_;
+  nn::LogitsGradient logits_gradient_;
   random::RandomStreams& random_;
   recompute::InputShard input_shard_;   // for distribute_saved_activations
   nn::Parameter* embedding_ = nullptr;  // null where the chunk has none
@@ -72,6 +74,7 @@ class LayerStack final : public Model {
 LayerStack::LayerStack(const StackShape& shape, const LayerMaker& make_layer, const BuildContext& context)
     : shape_(shape),
       tensor_parallel_(context.modules.mesh),
+      logits_gradient_(context.logits_gradient),
       random_(context.modules.policy.random()),
       input_shard_(nn::shard_over(context.modules.mesh.tensor())) {
   auto& store = context.modules.store;
@@ -129,9 +132,9 @@ at::Tensor LayerStack::loss(const Head& head, at::Tensor x_TH, const at::Tensor&
   const base::ModuleScope scope("output_layer");
   x_TH = nn::rms_norm(x_TH, head.norm->tensor, shape_.norm.epsilon, shape_.norm.gamma);
   const base::RoleScope role(protocol::Role::kLogitsAndLoss);
-  // No name for the logits: they go as soon as the loss has made their gradient.
+  // No name for the logits: they go as soon as the loss has made their gradient, or are the loss's alone.
   return nn::vocab_parallel_cross_entropy(nn::column_parallel_linear(x_TH, head.table->tensor, tensor_parallel_), labels_T,
-                                          tensor_parallel_);
+                                          tensor_parallel_, logits_gradient_);
 }
 
 at::Tensor LayerStack::forward(const ModelInput& input) {

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "runtime/nn/core_attention.h"
+#include "runtime/nn/cross_entropy.h"
 #include "runtime/nn/module_context.h"
 #include "runtime/nn/sequence.h"
 #include "schemas/protocol/describe.h"
@@ -54,9 +55,11 @@ class Model {
 struct BuildContext {
   nn::ModuleContext modules;
   nn::AttentionBackend attention_backend = nn::AttentionBackend::kFused;
-  double loss_scale = 1;                        // 1 / micro-batches of a step
-  bool shared_expert_overlap = false;           // moe_shared_expert_overlap
-  std::optional<protocol::ChunkLayers> layers;  // of one model chunk; null: the whole model
+  double loss_scale = 1;               // 1 / micro-batches of a step
+  bool shared_expert_overlap = false;  // moe_shared_expert_overlap
+  nn::LogitsGradient logits_gradient = nn::LogitsGradient::kFp32;
+  std::optional<protocol::ExpertLoad> expert_load;  // of experts on meta; null: balanced
+  std::optional<protocol::ChunkLayers> layers;      // of one model chunk; null: the whole model
 };
 
 class Family {

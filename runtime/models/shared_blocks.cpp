@@ -18,6 +18,8 @@ Block dense_block(const std::string& layer, const DenseShape& shape, const Stack
 
 Block moe_block(const std::string& layer, nn::MoeShape shape, const StackShape& stack, const BuildContext& context) {
   shape.shared_expert_overlap = context.shared_expert_overlap;
+  if (context.expert_load)
+    shape.assumed_shares = protocol::expert_shares(*context.expert_load, shape.router.num_experts, context.modules.mesh.expert().size());
   OwnNorm norm(layer + ".pre_mlp_layernorm", stack.norm, context);
   auto moe = std::make_unique<MixerOf<nn::MoeLayer>>(layer + ".mlp", shape, context.modules, context.loss_scale);
   return {std::move(norm), std::move(moe), stack.hidden_dropout};

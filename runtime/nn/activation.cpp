@@ -88,7 +88,7 @@ class ActivateFunction : public torch::autograd::Function<ActivateFunction> {
     save(ctx, "activation", {{"h", h_RD}});
     ctx->saved_data["activation"] = static_cast<std::int64_t>(activation);
     auto a_RF = empty_activation(h_RD, activation);
-    kernel(a_RF, [&] {
+    kernel({a_RF, h_RD}, [&] {
       if (is_swiglu_by_rows(h_RD, activation)) return swiglu_by_rows(a_RF, h_RD, at::Tensor());
       a_RF.copy_(activation_of(h_RD.to(math_type(h_RD)), activation));
     });
@@ -100,7 +100,7 @@ class ActivateFunction : public torch::autograd::Function<ActivateFunction> {
     auto dh_RD = at::empty_like(h_RD);
     const auto math = math_type(h_RD);
     const auto activation = activation_used(ctx);
-    kernel(dh_RD, [&] {
+    kernel({dh_RD, grads[0], h_RD}, [&] {
       if (is_swiglu_by_rows(h_RD, activation)) return swiglu_grad_by_rows(dh_RD, at::Tensor(), grads[0], h_RD, at::Tensor());
       dh_RD.copy_(input_grad_of(h_RD.to(math), grads[0].to(math), activation));
     });
@@ -115,7 +115,7 @@ class WeightedActivateFunction : public torch::autograd::Function<WeightedActiva
     save(ctx, "activation", {{"h", h_RD}, {"probs", probs_R}});
     ctx->saved_data["activation"] = static_cast<std::int64_t>(activation);
     auto a_RF = empty_activation(h_RD, activation);
-    kernel(a_RF, [&] {
+    kernel({a_RF, h_RD, probs_R}, [&] {
       if (is_swiglu_by_rows(h_RD, activation)) return swiglu_by_rows(a_RF, h_RD, probs_R);
       a_RF.copy_(activation_of(h_RD.to(math_type(h_RD)), activation).mul_(probs_R.unsqueeze(1)));
     });
@@ -127,7 +127,7 @@ class WeightedActivateFunction : public torch::autograd::Function<WeightedActiva
     const auto &h_RD = saved[0], &probs_R = saved[1];
     auto dh_RD = at::empty_like(h_RD);
     auto dprobs_R = at::empty_like(probs_R);
-    kernel(dh_RD, [&] {
+    kernel({dh_RD, dprobs_R, grads[0], h_RD, probs_R}, [&] {
       const auto activation = activation_used(ctx);
       if (is_swiglu_by_rows(h_RD, activation)) return swiglu_grad_by_rows(dh_RD, dprobs_R, grads[0], h_RD, probs_R);
       const auto h = h_RD.to(math_type(h_RD)), da_RF = grads[0].to(math_type(h_RD));

@@ -105,7 +105,23 @@ struct TileBackward {
   }
 };
 
+// Products of one query with one key, over all sequences and heads.
+std::int64_t num_scores(const at::Tensor& q_BNLE, const KeyShare& keys, ContextPlace place) {
+  std::int64_t num_pairs = 0;
+  for_each_tile(keys, place, q_BNLE.size(2),
+                [&](QueryBlock block, std::int64_t, const TokenRun&, bool) { num_pairs += block.count * block.num_keys; });
+  return q_BNLE.size(0) * q_BNLE.size(1) * num_pairs;
+}
+
 }  // namespace
+
+std::int64_t attend_flops(const at::Tensor& q_BNLE, const KeyShare& keys, ContextPlace place) {
+  return 2 * num_scores(q_BNLE, keys, place) * (q_BNLE.size(3) + keys.v_MBGLV.size(4));
+}
+
+std::int64_t attend_backward_flops(const at::Tensor& q_BNLE, const KeyShare& keys, ContextPlace place) {
+  return 2 * num_scores(q_BNLE, keys, place) * (3 * q_BNLE.size(3) + 2 * keys.v_MBGLV.size(4));
+}
 
 void attend(const at::Tensor& q_BNLE, const KeyShare& keys, const TileMaths& maths, const PartialOutput& sums) {
   const auto num_groups = keys.k_MBGLE.size(2);

@@ -8,6 +8,7 @@
 
 #include <ATen/core/Tensor.h>
 
+#include <cstdint>
 #include <vector>
 
 #include "runtime/nn/context_chunks.h"
@@ -49,6 +50,11 @@ struct AttentionGrads {
   at::Tensor dk_MBGLE;
   at::Tensor dv_MBGLV;
 };
+
+// Multiplications and additions of the matrix products that the two of them make: q k and p v forward, these scores again and four
+// gradients backward, of the tiles that are not skipped.
+std::int64_t attend_flops(const at::Tensor& q_BNLE, const KeyShare& keys, ContextPlace place);
+std::int64_t attend_backward_flops(const at::Tensor& q_BNLE, const KeyShare& keys, ContextPlace place);
 
 // Adds to dk and dv, and to dq but for the first share, by which it is written.
 void attend_backward(const at::Tensor& q_BNLE, const KeyShare& keys, const OutputGrads& output, const TileMaths& maths,

@@ -32,7 +32,7 @@ class CausalConvFunction : public torch::autograd::Function<CausalConvFunction> 
   static at::Tensor forward(torch::autograd::AutogradContext* ctx, const at::Tensor& x_TC, const at::Tensor& weight_CK,
                             const std::optional<at::Tensor>& bias_C, std::int64_t batch) {
     auto y_TC = at::empty(x_TC.sizes(), x_TC.options());
-    kernel(y_TC, [&] { y_TC.copy_(causal_conv_silu_values(x_TC, {weight_CK, bias_C, batch})); });
+    kernel({y_TC, x_TC, weight_CK}, [&] { y_TC.copy_(causal_conv_silu_values(x_TC, {weight_CK, bias_C, batch})); });
     save(ctx, "causal_conv", {{"x", x_TC}, {"weight", weight_CK}, {"bias", bias_C.value_or(at::Tensor())}});
     ctx->saved_data["batch"] = batch;
     return y_TC;
@@ -46,7 +46,7 @@ class CausalConvFunction : public torch::autograd::Function<CausalConvFunction> 
     const auto dx_TC = at::empty(x_TC.sizes(), x_TC.options());
     const auto dweight_CK = at::empty_like(conv.weight_CK);
     const auto dbias_C = bias_C ? at::empty_like(*bias_C) : at::Tensor();
-    kernel(dx_TC, [&] {
+    kernel({dx_TC, dweight_CK, dbias_C, grads[0], x_TC, conv.weight_CK}, [&] {
       const auto computed = causal_conv_silu_grads(grads[0], x_TC, conv);
       dx_TC.copy_(computed.x_TC);
       dweight_CK.copy_(computed.weight_CK);

@@ -55,6 +55,39 @@ struct ScanGrads {
 void scan_grads_into(const ScanGrads& grads, const ChunkedScan& scan, const std::vector<at::Tensor>& inputs,
                      const at::Tensor& initial_state);
 
+// Multiplications and additions of the matrix products in a chunk, of all sequences and heads; running sums are none.
+struct ChunkFlops {
+  std::int64_t written = 0;
+  std::int64_t next_state = 0;
+  std::int64_t output = 0;
+  std::int64_t forward_only = 0;  // beside the three
+  std::int64_t backward_only = 0;
+};
+
+// Of scan_into and scan_grads_into. flops_of(count): of a chunk of so many tokens.
+template <typename FlopsOf>
+std::int64_t scan_flops(std::int64_t length, std::int64_t chunk_size, const FlopsOf& flops_of) {
+  std::int64_t sum = 0;
+  for_each_chunk(length, chunk_size, [&](ChunkRows rows) {
+    const ChunkFlops chunk = flops_of(rows.count);
+    sum += chunk.written + chunk.next_state + chunk.output + chunk.forward_only;
+  });
+  return sum;
+}
+
+template <typename FlopsOf>
+std::int64_t scan_grads_flops(std::int64_t length, std::int64_t chunk_size, const FlopsOf& flops_of) {
+  std::int64_t sum = 0;
+  for_each_chunk(length, chunk_size, [&](ChunkRows rows) {
+    const ChunkFlops chunk = flops_of(rows.count);
+    // A product of a chunk's graph, and two for its gradients. Nothing needs the state behind the last chunk.
+    sum += 3 * (chunk.written + chunk.output) + chunk.backward_only;
+    const bool is_last = rows.first + rows.count == length;
+    if (!is_last) sum += chunk.written + chunk.next_state + 3 * chunk.next_state;  // the next chunk's start; in the graph
+  });
+  return sum;
+}
+
 // Sums of the first 1, 2, ... elements of the last dim. A matrix product: at::cumsum has no deterministic kernel on cuda.
 at::Tensor cumulative_sum(const at::Tensor& x);
 

@@ -56,7 +56,7 @@ struct HeadExchange final : torch::CustomClassHolder {
   at::Tensor exchanged(const at::TensorOptions& options, const Pack& pack) const {
     const base::RoleScope role(protocol::Role::kCommunication);
     const auto sent_CTd = at::empty({group->size(), sequence.num_tokens(), width() / group->size()}, options);
-    kernel(sent_CTd, [&] { pack(sent_CTd); });
+    kernel({sent_CTd, sent_CTd}, [&] { pack(sent_CTd); });
     const auto received_CTd = at::empty_like(sent_CTd);
     group->all_to_all(received_CTd, sent_CTd, {}, {});
     return received_CTd;
@@ -67,7 +67,8 @@ struct HeadExchange final : torch::CustomClassHolder {
       for_each_share(x_TD, sent_CTd, [](const at::Tensor& of_x, const at::Tensor& of_sent) { of_sent.copy_(of_x); });
     });
     auto y_Wd = at::empty({group->size() * sequence.num_tokens(), width() / group->size()}, x_TD.options());
-    kernel(y_Wd, [&] { for_each_run(y_Wd, parts_CTd, [](const at::Tensor& of_y, const at::Tensor& part) { of_y.copy_(part); }); });
+    kernel({y_Wd, parts_CTd},
+           [&] { for_each_run(y_Wd, parts_CTd, [](const at::Tensor& of_y, const at::Tensor& part) { of_y.copy_(part); }); });
     return y_Wd;
   }
 
@@ -76,7 +77,8 @@ struct HeadExchange final : torch::CustomClassHolder {
       for_each_run(x_Wd, sent_CTd, [](const at::Tensor& of_x, const at::Tensor& of_sent) { of_sent.copy_(of_x); });
     });
     auto y_TD = at::empty({sequence.num_tokens(), width()}, x_Wd.options());
-    kernel(y_TD, [&] { for_each_share(y_TD, parts_CTd, [](const at::Tensor& of_y, const at::Tensor& part) { of_y.copy_(part); }); });
+    kernel({y_TD, parts_CTd},
+           [&] { for_each_share(y_TD, parts_CTd, [](const at::Tensor& of_y, const at::Tensor& part) { of_y.copy_(part); }); });
     return y_TD;
   }
 };
@@ -120,7 +122,7 @@ class ShareFunction : public torch::autograd::Function<ShareFunction> {
     auto sizes = parameter.sizes().vec();
     sizes[0] /= place.size;
     auto share = at::empty(sizes, parameter.options());
-    kernel(share, [&] {
+    kernel({share, share}, [&] {
       for_each_section(sections, place, 0, parameter, share, [](const at::Tensor& all, const at::Tensor& part) { part.copy_(all); });
     });
     return share;
@@ -129,7 +131,7 @@ class ShareFunction : public torch::autograd::Function<ShareFunction> {
   static torch::autograd::variable_list backward(torch::autograd::AutogradContext* ctx, torch::autograd::variable_list grads) {
     const ContextPlace place{static_cast<int>(ctx->saved_data["rank"].toInt()), static_cast<int>(ctx->saved_data["size"].toInt())};
     auto dparameter = at::empty(ctx->saved_data["sizes"].toIntVector(), grads[0].options());
-    kernel(dparameter, [&] {
+    kernel({dparameter, grads[0]}, [&] {
       dparameter.zero_();
       for_each_section(ctx->saved_data["sections"].toIntVector(), place, 0, dparameter, grads[0],
                        [](const at::Tensor& all, const at::Tensor& part) { all.copy_(part); });

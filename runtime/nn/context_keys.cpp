@@ -23,7 +23,7 @@ at::Tensor receive_buffer(at::IntArrayRef sizes, const at::TensorOptions& option
 
 at::Tensor zero_sums(at::IntArrayRef sizes, const at::Tensor& like) {
   auto sums = at::empty(sizes, like.options().dtype(math_type(like)));
-  kernel(sums, [&] { sums.zero_(); });
+  uncounted_kernel(sums, [&] { sums.zero_(); });
   return sums;
 }
 

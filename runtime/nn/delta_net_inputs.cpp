@@ -28,7 +28,7 @@ class DeltaHeadsFunction : public torch::autograd::Function<DeltaHeadsFunction> 
     const auto make = [&](std::int64_t width) { return at::empty({num_tokens, num_heads, width}, qkv_TC.options()); };
     auto q_TNK = make(shape.linear_key_head_dim), k_TNK = make(shape.linear_key_head_dim), v_TNV = make(shape.linear_value_head_dim);
     auto rstd_TH1 = at::empty({num_tokens, 2 * key_heads, 1}, qkv_TC.options().dtype(math_type(qkv_TC)));
-    kernel(q_TNK, [&] {
+    kernel({q_TNK, k_TNK, v_TNV, rstd_TH1, qkv_TC}, [&] {
       const auto heads_THK = query_key_heads(qkv_TC, shape.key_size(), key_heads);
       rstd_TH1.copy_(at::rsqrt(heads_THK.square().sum(-1, /*keepdim=*/true) + kL2Epsilon));
       const auto halves = (heads_THK * rstd_TH1).unsqueeze(2).chunk(2, 1);
@@ -44,7 +44,7 @@ class DeltaHeadsFunction : public torch::autograd::Function<DeltaHeadsFunction> 
     const auto saved = ctx->get_saved_variables();
     const auto &qkv_TC = saved[0], &rstd_TH1 = saved[1];
     const auto dqkv_TC = at::empty_like(qkv_TC);
-    kernel(dqkv_TC, [&] {
+    kernel({dqkv_TC, grads[0], grads[1], grads[2], qkv_TC, rstd_TH1}, [&] {
       const auto type = math_type(qkv_TC);
       const auto key_heads = rstd_TH1.size(1) / 2, value_size = grads[2].size(1) * grads[2].size(2);
       const auto key_size = (qkv_TC.size(1) - value_size) / 2;
@@ -66,7 +66,7 @@ class DeltaGatesFunction : public torch::autograd::Function<DeltaGatesFunction> 
     const auto type = math_type(alpha_TN);
     auto g_TN = at::empty(alpha_TN.sizes(), alpha_TN.options().dtype(type));
     auto gate_TN = at::empty(beta_TN.sizes(), beta_TN.options());
-    kernel(g_TN, [&] {
+    kernel({g_TN, gate_TN, alpha_TN, beta_TN, dt_bias_N, a_log_N}, [&] {
       g_TN.copy_(at::softplus(alpha_TN.to(type) + dt_bias_N) * -a_log_N.to(type).exp());
       gate_TN.copy_(beta_TN.to(type).sigmoid());
     });
@@ -79,7 +79,7 @@ class DeltaGatesFunction : public torch::autograd::Function<DeltaGatesFunction> 
     const auto &alpha_TN = saved[0], &gate_TN = saved[1], &dt_bias_N = saved[2], &a_log_N = saved[3];
     const auto dbeta_TN = at::empty_like(gate_TN), dalpha_TN = at::empty(alpha_TN.sizes(), alpha_TN.options());
     const auto ddt_bias_N = at::empty_like(dt_bias_N), da_log_N = at::empty_like(a_log_N);
-    kernel(dbeta_TN, [&] {
+    kernel({dbeta_TN, dalpha_TN, ddt_bias_N, da_log_N, grads[0], grads[1], alpha_TN, gate_TN, dt_bias_N, a_log_N}, [&] {
       const auto type = math_type(alpha_TN);
       const auto biased_TN = alpha_TN.to(type) + dt_bias_N;
       const auto dsoftplus_TN = grads[0] * -a_log_N.to(type).exp();

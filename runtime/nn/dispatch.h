@@ -22,10 +22,13 @@ struct ExpertGroups {
 };
 
 // One routing decision as index maps and row counts. Made in every forward and in every replay: the counts are exchanged each time.
-// On meta a balanced routing is assumed. The groups outlive it.
+// On meta, where no router chose, every expert has its assumed rows, and every peer is taken to send what this rank would send itself. The
+// groups outlive it.
 class TokenExchange {
  public:
-  TokenExchange(const at::Tensor& experts_TK, std::int64_t num_experts, const ExpertGroups& groups);
+  // assumed_shares: for meta, as assumed_rows takes them.
+  TokenExchange(const at::Tensor& experts_TK, std::int64_t num_experts, const ExpertGroups& groups,
+                const std::vector<double>& assumed_shares = {});
 
   const std::vector<std::int64_t>& rows_per_local_expert() const { return rows_per_local_expert_; }
   std::int64_t num_received() const { return num_received_; }
@@ -40,10 +43,11 @@ class TokenExchange {
   at::Tensor values_from_experts(const at::Tensor& values_R) const;
 
  private:
-  void build_local_maps(const at::Tensor& experts_TK, std::int64_t num_experts);
+  void fill_local_maps(const std::vector<std::int64_t>& experts, std::int64_t num_experts);
   std::vector<std::int64_t> received_counts(bool is_meta) const;
   std::vector<std::int64_t> gathered_counts(const std::vector<std::int64_t>& received_counts, bool is_meta) const;
-  void build_gathered_maps(const std::vector<std::int64_t>& gathered_counts, at::Device device);
+  void count_gathered(const std::vector<std::int64_t>& gathered_counts);
+  void fill_gathered_maps(const std::vector<std::int64_t>& gathered_counts) const;
   at::Tensor send(at::Tensor permuted) const;
   at::Tensor send_back(const at::Tensor& sorted) const;
   at::Tensor sorted(const at::Tensor& gathered) const;

@@ -17,7 +17,7 @@ at::Tensor kept_part(const at::Tensor& x, const at::Tensor& mask, double p) { re
 
 at::Tensor dropout_grad(const at::Tensor& dy, const at::Tensor& mask, double p) {
   auto dx = at::empty(dy.sizes(), dy.options());
-  kernel(dx, [&] { dx.copy_(kept_part(dy, mask, p)); });
+  kernel({dx, dy, mask}, [&] { dx.copy_(kept_part(dy, mask, p)); });
   return dx;
 }
 
@@ -26,7 +26,7 @@ class DropoutFunction : public torch::autograd::Function<DropoutFunction> {
   static at::Tensor forward(torch::autograd::AutogradContext* ctx, const at::Tensor& x, double p) {
     auto mask = empty_mask(x);
     auto y = at::empty(x.sizes(), x.options());
-    kernel(y, [&] { y.copy_(kept_part(x, mask.bernoulli_(1 - p), p)); });
+    kernel({y, mask, x}, [&] { y.copy_(kept_part(x, mask.bernoulli_(1 - p), p)); });
     save(ctx, "dropout", {{"mask", mask}});
     ctx->saved_data["p"] = p;
     return y;
@@ -42,7 +42,7 @@ class DropoutAddFunction : public torch::autograd::Function<DropoutAddFunction> 
   static at::Tensor forward(torch::autograd::AutogradContext* ctx, const at::Tensor& x, const at::Tensor& residual, double p) {
     auto mask = empty_mask(x);
     auto y = at::empty(x.sizes(), x.options());
-    kernel(y, [&] { y.copy_(kept_part(x, mask.bernoulli_(1 - p), p).add_(residual)); });
+    kernel({y, mask, x, residual}, [&] { y.copy_(kept_part(x, mask.bernoulli_(1 - p), p).add_(residual)); });
     save(ctx, "dropout", {{"mask", mask}});
     ctx->saved_data["p"] = p;
     return y;
@@ -58,7 +58,10 @@ class DropoutAddFunction : public torch::autograd::Function<DropoutAddFunction> 
 at::Tensor dropout_layer(const at::Tensor& x, double p) { return p > 0 ? DropoutFunction::apply(x, p) : x; }
 
 at::Tensor dropout_add(const at::Tensor& x, const at::Tensor& residual, double p) {
-  return p > 0 ? DropoutAddFunction::apply(x, residual, p) : residual + x;
+  if (p > 0) return DropoutAddFunction::apply(x, residual, p);
+  auto sum = residual + x;
+  count_moved({sum, residual, x});
+  return sum;
 }
 
 }  // namespace rematch::nn

@@ -40,9 +40,11 @@ class FusedAttentionFunction : public torch::autograd::Function<FusedAttentionFu
     if (settings->maths.dropout > 0) ctx->saved_data["random_state"] = random::read_generator(q_BNSE.device());
     {
       const PartialOutput sums{settings->sums({batch, num_heads, length, width}, v_BGSV), lse_BNS1};
-      visit_keys(settings->context, {k_BGSE, v_BGSV},
-                 [&](const KeyShare& keys) { kernel(o_TD, [&] { attend(q_BNSE, keys, settings->maths, sums); }); });
-      kernel(o_TD, [&] { o_TD.view({length, batch, num_heads, width}).copy_(tokens_first(sums.o_BNLV)); });
+      visit_keys(settings->context, {k_BGSE, v_BGSV}, [&](const KeyShare& keys) {
+        count_products(attend_flops(q_BNSE, keys, settings->maths.place), {q_BNSE, keys.k_MBGLE, keys.v_MBGLV, o_TD, lse_BNS1});
+        uncounted_kernel(o_TD, [&] { attend(q_BNSE, keys, settings->maths, sums); });
+      });
+      uncounted_kernel(o_TD, [&] { o_TD.view({length, batch, num_heads, width}).copy_(tokens_first(sums.o_BNLV)); });
     }
     save(ctx, "fused_attention", {{"q", q_BNSE}, {"k", k_BGSE}, {"v", v_BGSV}, {"o", o_TD}, {"lse", lse_BNS1}});
     ctx->saved_data["settings"] = c10::IValue::make_capsule(settings);
@@ -65,11 +67,13 @@ class FusedAttentionFunction : public torch::autograd::Function<FusedAttentionFu
     const auto dq_sums = settings->sums(q_BNSE.sizes(), q_BNSE);
     const auto key_sums =
         visit_keys_backward(settings->context, {k_BGSE, v_BGSV}, [&](const KeyShare& keys, const KeyGradShare& key_grads) {
-          kernel(dq_BNSE, [&] {
+          count_products(attend_backward_flops(q_BNSE, keys, settings->maths.place),
+                         {q_BNSE, keys.k_MBGLE, keys.v_MBGLV, grads[0], saved[3], saved[4], dq_BNSE, keys.k_MBGLE, keys.v_MBGLV});
+          uncounted_kernel(dq_BNSE, [&] {
             attend_backward(q_BNSE, keys, output, settings->maths, {dq_sums, key_grads.dk_MBGLE, key_grads.dv_MBGLV});
           });
         });
-    kernel(dq_BNSE, [&] {
+    uncounted_kernel(dq_BNSE, [&] {
       dq_BNSE.copy_(dq_sums);
       dk_BGSE.copy_(key_sums.k_BGLE);
       dv_BGSV.copy_(key_sums.v_BGLV);

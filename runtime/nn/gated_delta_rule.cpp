@@ -23,6 +23,18 @@ at::Tensor delta_initial_state(const at::Tensor& k_TNK, const at::Tensor& v_TNV,
   return at::zeros({batch, k_TNK.size(1), k_TNK.size(2), v_TNV.size(2)}, k_TNK.options().dtype(math_type(k_TNK)));
 }
 
+// The products of DeltaRecurrence, and the triangular solve behind its inverses.
+ChunkFlops delta_flops(const at::Tensor& k_TNK, const at::Tensor& v_TNV, std::int64_t batch, std::int64_t count) {
+  const auto heads = batch * k_TNK.size(1), key = k_TNK.size(2), value = v_TNV.size(2);
+  const auto product = [&](std::int64_t m, std::int64_t k, std::int64_t n) { return 2 * heads * m * k * n; };
+  const auto interaction = product(count, key, count), solve = heads * count * count * count;
+  return {.written = product(count, key, value) + product(count, count, value),
+          .next_state = product(key, count, value),
+          .output = interaction + product(count, key, value) + product(count, count, value),
+          .forward_only = interaction + solve,
+          .backward_only = 3 * interaction + 2 * product(count, count, count)};
+}
+
 class GatedDeltaRuleFunction : public torch::autograd::Function<GatedDeltaRuleFunction> {
  public:
   static at::Tensor forward(torch::autograd::AutogradContext* ctx, const at::Tensor& q_TNK, const at::Tensor& k_TNK,
@@ -31,7 +43,9 @@ class GatedDeltaRuleFunction : public torch::autograd::Function<GatedDeltaRuleFu
     ctx->saved_data["batch"] = sequence.batch;
     auto o_TD = at::empty({v_TNV.size(0), v_TNV.size(1) * v_TNV.size(2)}, v_TNV.options());
     auto inverse_TNC = at::empty({q_TNK.size(0), q_TNK.size(1), kDeltaRuleChunk}, q_TNK.options());
-    kernel(o_TD, [&] {
+    const auto flops_of = [&](std::int64_t count) { return delta_flops(k_TNK, v_TNV, sequence.batch, count); };
+    count_products(scan_flops(sequence.length, kDeltaRuleChunk, flops_of), {o_TD, inverse_TNC, q_TNK, k_TNK, v_TNV, g_TN, beta_TN});
+    uncounted_kernel(o_TD, [&] {
       const auto views = delta_by_position({q_TNK, k_TNK, v_TNV, g_TN, beta_TN, inverse_TNC, o_TD.view_as(v_TNV)}, sequence);
       const std::vector<at::Tensor> inputs(views.begin(), views.begin() + 5);
       const DeltaRecurrence recurrence(kDeltaRuleChunk, views[5]);
@@ -48,7 +62,11 @@ class GatedDeltaRuleFunction : public torch::autograd::Function<GatedDeltaRuleFu
     const auto &k_TNK = saved[1], &v_TNV = saved[2];
     std::vector<at::Tensor> input_grads;
     for (std::size_t i = 0; i < 5; ++i) input_grads.push_back(at::empty_like(saved[i]));
-    kernel(input_grads[0], [&] {
+    const auto flops_of = [&](std::int64_t count) { return delta_flops(k_TNK, v_TNV, sequence.batch, count); };
+    count_products(scan_grads_flops(sequence.length, kDeltaRuleChunk, flops_of),
+                   {input_grads[0], input_grads[1], input_grads[2], input_grads[3], input_grads[4], grads[0], saved[0], saved[1], saved[2],
+                    saved[3], saved[4], saved[5]});
+    uncounted_kernel(input_grads[0], [&] {
       const auto views = delta_by_position(saved, sequence);
       const std::vector<at::Tensor> inputs(views.begin(), views.begin() + 5);
       const auto do_SBNV = delta_by_position({grads[0].reshape(v_TNV.sizes())}, sequence)[0];

@@ -25,7 +25,8 @@ void add_fp32_product(at::Tensor& sum, const at::Tensor& a, const at::Tensor& b)
 }  // namespace
 
 void gemm_into(const at::Tensor& result, const at::Tensor& a, const at::Tensor& b) {
-  kernel(result, [&] {
+  count_products(2 * result.numel() * a.size(1), {result, a, b});
+  uncounted_kernel(result, [&] {
     at::Tensor destination = result;
     if (a.is_cpu())
       destination.copy_(at::mm(a.to(math_type(a)), b.to(math_type(b))));
@@ -35,7 +36,8 @@ void gemm_into(const at::Tensor& result, const at::Tensor& a, const at::Tensor& 
 }
 
 void gemm_add(const at::Tensor& sum, const at::Tensor& a, const at::Tensor& b) {
-  kernel(sum, [&] {
+  count_products(2 * sum.numel() * a.size(1), {sum, sum, a, b});
+  uncounted_kernel(sum, [&] {
     at::Tensor destination = sum;
     if (a.is_cpu())
       destination.copy_(destination.to(at::kFloat).addmm_(a.to(at::kFloat), b.to(at::kFloat)));
@@ -54,7 +56,8 @@ at::Tensor gemm(const at::Tensor& a, const at::Tensor& b) {
 
 at::Tensor batched_gemm(const at::Tensor& a, const at::Tensor& b, double factor) {
   auto result = at::empty({a.size(0), a.size(1), a.size(2), b.size(3)}, a.options());
-  kernel(result, [&] {
+  count_products(2 * result.numel() * a.size(3), {result, a, b});
+  uncounted_kernel(result, [&] {
     auto products = result.flatten(0, 1);
     const auto left = a.flatten(0, 1), right = b.flatten(0, 1);
     if (a.is_cpu())

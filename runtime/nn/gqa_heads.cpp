@@ -55,7 +55,7 @@ class SplitHeadsFunction : public torch::autograd::Function<SplitHeadsFunction> 
     torch::autograd::variable_list parts = {make({num_tokens * num_heads, width}), make({num_tokens * layout.num_groups, width}),
                                             make({layout.sequence.batch, layout.num_groups, layout.sequence.length, width})};
     if (layout.gates > 0) parts.push_back(make({num_tokens, num_heads * width}));
-    kernel(parts[0], [&] {
+    kernel({mixed_TD, mixed_TD}, [&] {
       const auto queries = layout.queries_of(mixed_TD), keys = layout.keys_of(mixed_TD);
       parts[0].view(queries.sizes()).copy_(queries);
       parts[1].view(keys.sizes()).copy_(keys);
@@ -70,7 +70,7 @@ class SplitHeadsFunction : public torch::autograd::Function<SplitHeadsFunction> 
     const auto& layout = holder->layout;
     auto dmixed_TD =
         at::empty({layout.sequence.num_tokens(), layout.num_groups * layout.heads_of_group() * layout.head_size}, grads[0].options());
-    kernel(dmixed_TD, [&] {
+    kernel({dmixed_TD, dmixed_TD}, [&] {
       const auto dqueries = layout.queries_of(dmixed_TD), dkeys = layout.keys_of(dmixed_TD);
       dqueries.copy_(grads[0].view(dqueries.sizes()));
       dkeys.copy_(grads[1].view(dkeys.sizes()));
@@ -100,7 +100,7 @@ class PlaceHeadsFunction : public torch::autograd::Function<PlaceHeadsFunction> 
   static at::Tensor forward(torch::autograd::AutogradContext* ctx, const at::Tensor& x_RE, SequenceShape sequence, RotaryPart rotary) {
     const auto num_heads = x_RE.size(0) / sequence.num_tokens(), width = x_RE.size(1);
     auto y_BNSE = at::empty({sequence.batch, num_heads, sequence.length, width}, x_RE.options());
-    kernel(y_BNSE, [&] {
+    kernel({y_BNSE, x_RE}, [&] {
       const auto x_SBNE = x_RE.view({sequence.length, sequence.batch, num_heads, width});
       rotary.copy_turned(tokens_first(y_BNSE), x_SBNE, Turn::kForward);
     });
@@ -117,7 +117,7 @@ class PlaceHeadsFunction : public torch::autograd::Function<PlaceHeadsFunction> 
                              static_cast<int>(ctx->saved_data["context_size"].toInt())};
     const RotaryPart rotary{ctx->saved_data["channels"].toInt(), ctx->saved_data["base"].toDouble(), place};
     auto dx_RE = at::empty({dy_SBNE.size(0) * dy_SBNE.size(1) * dy_SBNE.size(2), dy_SBNE.size(3)}, dy_SBNE.options());
-    kernel(dx_RE, [&] { rotary.copy_turned(dx_RE.view(dy_SBNE.sizes()), dy_SBNE, Turn::kBack); });
+    kernel({dx_RE, dy_SBNE}, [&] { rotary.copy_turned(dx_RE.view(dy_SBNE.sizes()), dy_SBNE, Turn::kBack); });
     return {dx_RE, at::Tensor(), at::Tensor()};
   }
 };

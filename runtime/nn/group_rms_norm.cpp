@@ -24,7 +24,7 @@ class GroupRmsNormFunction : public torch::autograd::Function<GroupRmsNormFuncti
                             std::int64_t num_groups, double epsilon) {
     auto y_TD = at::empty(x_TD.sizes(), x_TD.options());
     auto rstd_TG1 = make_group_rstd(x_TD, num_groups);
-    kernel(y_TD, [&] {
+    kernel({y_TD, rstd_TG1, x_TD, weight_D}, [&] {
       const auto x_TGW = by_group(x_TD, num_groups);
       rstd_TG1.copy_(reciprocal_deviation(x_TGW, epsilon));
       y_TD.copy_((x_TGW * rstd_TG1).flatten(1) * weight_D);
@@ -39,7 +39,7 @@ class GroupRmsNormFunction : public torch::autograd::Function<GroupRmsNormFuncti
     const auto num_groups = rstd_TG1.size(1);
     auto dx_TD = at::empty_like(x_TD);
     auto dweight_D = at::empty_like(weight_D);
-    kernel(dx_TD, [&] {
+    kernel({dx_TD, dweight_D, grads[0], x_TD, weight_D, rstd_TG1}, [&] {
       const auto normed_TGW = by_group(x_TD, num_groups) * rstd_TG1;
       const auto dy_TGW = by_group(grads[0], num_groups);
       const auto dnormed_TGW = dy_TGW * weight_D.unflatten(0, {num_groups, -1});
@@ -57,7 +57,7 @@ class GatedRmsNormFunction : public torch::autograd::Function<GatedRmsNormFuncti
     const auto num_heads = o_TD.size(1) / weight_W.size(0);
     auto y_TD = at::empty(o_TD.sizes(), o_TD.options());
     auto rstd_TN1 = make_group_rstd(o_TD, num_heads);
-    kernel(y_TD, [&] {
+    kernel({y_TD, rstd_TN1, o_TD, z_TD, weight_W}, [&] {
       const auto o_TNW = by_group(o_TD, num_heads), z_TNW = by_group(z_TD, num_heads);
       rstd_TN1.copy_(reciprocal_deviation(o_TNW, epsilon));
       y_TD.copy_((o_TNW * rstd_TN1 * norm_scale(weight_W, gamma, math_type(o_TD)) * at::silu(z_TNW)).flatten(1));
@@ -74,7 +74,7 @@ class GatedRmsNormFunction : public torch::autograd::Function<GatedRmsNormFuncti
     auto do_TD = at::empty(o_TD.sizes(), o_TD.options());
     auto dz_TD = at::empty(z_TD.sizes(), z_TD.options());
     auto dweight_W = at::empty_like(weight_W);
-    kernel(do_TD, [&] {
+    kernel({do_TD, dz_TD, dweight_W, grads[0], o_TD, z_TD, weight_W, rstd_TN1}, [&] {
       const auto normed_TNW = by_group(o_TD, num_heads) * rstd_TN1;
       const auto z_TNW = by_group(z_TD, num_heads), dy_TNW = by_group(grads[0], num_heads);
       const auto scale_W = norm_scale(weight_W, static_cast<Gamma>(ctx->saved_data["gamma"].toInt()), math_type(o_TD));

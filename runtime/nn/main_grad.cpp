@@ -21,7 +21,7 @@ class MainGradHook final : public torch::autograd::PostAccumulateGradHook {
   void operator()(const at::Tensor& leaf) override {
     auto& grad = leaf.mutable_grad();
     if (!grad.defined()) return;  // an expert without tokens
-    if (dummies_ == nullptr || !dummies_->is_dummy(grad)) kernel(main_grad_, [&] { main_grad_.add_(grad); });
+    if (dummies_ == nullptr || !dummies_->is_dummy(grad)) kernel({main_grad_, main_grad_, grad}, [&] { main_grad_.add_(grad); });
     grad.reset();
   }
 

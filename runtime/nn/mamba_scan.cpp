@@ -99,6 +99,13 @@ void write_scan_grads(const Mamba2Grads& grads, const Mamba2Call& call, const Ma
   grads.weights.skip_N.copy_(through_skip_SBD.unflatten(2, {operands.skip_N.size(0), -1}).sum(at::IntArrayRef{0, 1, 3}));
 }
 
+// The products of Mamba2Recurrence.
+ChunkFlops mamba_flops(const Mamba2Shape& shape, std::int64_t batch, std::int64_t count) {
+  const auto inner = batch * shape.inner_size(), state = shape.mamba_state_dim;
+  const auto with_state = 2 * inner * count * state;
+  return {.next_state = with_state, .output = 2 * batch * shape.group_states() * count * count + 2 * inner * count * count + with_state};
+}
+
 class Mamba2ScanFunction : public torch::autograd::Function<Mamba2ScanFunction> {
  public:
   static at::Tensor forward(torch::autograd::AutogradContext* ctx, const c10::intrusive_ptr<Mamba2Call>& call, const at::Tensor& zxbcdt_TP,
@@ -107,7 +114,10 @@ class Mamba2ScanFunction : public torch::autograd::Function<Mamba2ScanFunction> 
     ctx->saved_data["call"] = c10::IValue::make_capsule(call);
     auto ungated_TD = at::empty({zxbcdt_TP.size(0), call->shape.inner_size()}, zxbcdt_TP.options());
     auto y_TD = at::empty(ungated_TD.sizes(), ungated_TD.options());
-    kernel(y_TD, [&] {
+    const auto flops_of = [&](std::int64_t count) { return mamba_flops(call->shape, call->sequence.batch, count); };
+    count_products(scan_flops(call->sequence.length, call->shape.chunk_size, flops_of),
+                   {y_TD, ungated_TD, zxbcdt_TP, conv_weight_WK, conv_bias_W, dt_bias_N, a_log_N, skip_N});
+    uncounted_kernel(y_TD, [&] {
       const auto operands = call->operands(zxbcdt_TP, {conv_weight_WK, conv_bias_W, dt_bias_N, a_log_N, skip_N});
       const Mamba2Recurrence recurrence(call->shape, operands.skip_N);
       scan_into(call->by_position(ungated_TD), recurrence, operands.scan_inputs, recurrence.initial_state(call->sequence.batch));
@@ -131,7 +141,10 @@ class Mamba2ScanFunction : public torch::autograd::Function<Mamba2ScanFunction> 
     const auto& ungated_TD = saved[1];
     const Mamba2Weights weights{saved[2], saved[3], saved[4], saved[5], saved[6]};
     const Mamba2Grads made{at::empty_like(zxbcdt_TP), empty_like_weights(weights)};
-    kernel(made.zxbcdt_TP, [&] {
+    const auto flops_of = [&](std::int64_t count) { return mamba_flops(call->shape, call->sequence.batch, count); };
+    count_products(scan_grads_flops(call->sequence.length, call->shape.chunk_size, flops_of),
+                   {made.zxbcdt_TP, zxbcdt_TP, ungated_TD, grads[0], weights.conv_weight_WK, made.weights.conv_weight_WK});
+    uncounted_kernel(made.zxbcdt_TP, [&] {
       const auto operands = call->operands(zxbcdt_TP, weights);
       const auto dy_TD = grads[0].to(math_type(zxbcdt_TP));
       call->parts(made.zxbcdt_TP)[0].copy_(at::silu_backward(dy_TD * ungated_TD, operands.z_TD));

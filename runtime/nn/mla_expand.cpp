@@ -35,7 +35,7 @@ class MlaExpandFunction : public torch::autograd::Function<MlaExpandFunction> {
     const auto& shape = expand->shape;
     const auto nope = expand->nope(), rope = expand->rope();
     auto q = expand->make(q_TD, nope + rope), k = expand->make(q_TD, nope + rope), v = expand->make(q_TD, shape.v_head_dim);
-    kernel(q, [&] {
+    kernel({q, k, v, q_TD, kv_TD, latent_TD.narrow(1, latent_TD.size(1) - rope, rope)}, [&] {
       const auto q_SBND = expand->by_head(q_TD), kv_SBND = expand->by_head(kv_TD);
       const auto key_SB1R = latent_TD.narrow(1, latent_TD.size(1) - rope, rope).reshape({expand->sequence.length, -1, 1, rope});
       q.narrow(3, 0, nope).copy_(heads_first(q_SBND.narrow(3, 0, nope)));
@@ -55,7 +55,7 @@ class MlaExpandFunction : public torch::autograd::Function<MlaExpandFunction> {
     auto dq_TD = at::empty({num_tokens, shape.num_attention_heads * (nope + rope)}, grads[0].options());
     auto dkv_TD = at::empty({num_tokens, shape.num_attention_heads * (nope + shape.v_head_dim)}, grads[0].options());
     auto dlatent_TD = at::empty({num_tokens, before_key + rope}, grads[0].options());
-    kernel(dq_TD, [&] {
+    kernel({dq_TD, dkv_TD, dlatent_TD, grads[0], grads[1], grads[2]}, [&] {
       const auto dq_SBND = expand->by_head(dq_TD), dkv_SBND = expand->by_head(dkv_TD);
       dq_SBND.narrow(3, 0, nope).copy_(tokens_first(grads[0].narrow(3, 0, nope)));
       dq_SBND.narrow(3, nope, rope).copy_(expand->turned(tokens_first(grads[0].narrow(3, nope, rope)), Turn::kBack));

@@ -6,6 +6,7 @@
 #include "runtime/base/scope.h"
 #include "runtime/nn/dispatch.h"
 #include "runtime/nn/jitter.h"
+#include "runtime/nn/kernel.h"
 #include "runtime/nn/linear.h"
 #include "runtime/nn/output_gate.h"
 
@@ -77,7 +78,10 @@ at::Tensor MoeLayer::forward(const at::Tensor& x_TH, SequenceShape sequence) {
 at::Tensor MoeLayer::mixture(const at::Tensor& x_TH, SequenceShape sequence) {
   if (!shared_experts_) return routed_experts(x_TH, sequence);
   const auto shared_TH = shared_experts(x_TH);
-  return routed_experts(x_TH, sequence) + shared_TH;
+  const auto routed_TH = routed_experts(x_TH, sequence);
+  auto sum_TH = routed_TH + shared_TH;
+  count_moved({sum_TH, routed_TH, shared_TH});
+  return sum_TH;
 }
 
 at::Tensor MoeLayer::shared_experts(const at::Tensor& x_TH) const {
@@ -101,7 +105,7 @@ at::Tensor MoeLayer::routed_experts(const at::Tensor& x_TH, SequenceShape sequen
   }();
   const base::ModuleScope scope("experts");
   const auto exchange = std::make_shared<const TokenExchange>(routing.experts_TK, shape_.router.num_experts,
-                                                              ExpertGroups{mesh_.expert(), mesh_.expert_tensor()});
+                                                              ExpertGroups{mesh_.expert(), mesh_.expert_tensor()}, shape_.assumed_shares);
   tokens_received_ = exchange->num_received();
   at::Tensor y_RH;
   {

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "runtime/nn/experts.h"
 #include "runtime/nn/mlp.h"
@@ -28,6 +29,7 @@ struct MoeShape {
   RouterShape router;                      // num_experts of the whole job; a multiple of the expert-parallel size
   double input_jitter_epsilon = 0;         // moe_input_jitter_eps; 0: none
   std::optional<double> bias_update_rate;  // unset: no expert bias
+  std::vector<double> assumed_shares;      // TokenExchange's
 };
 
 class MoeLayer {

@@ -15,7 +15,7 @@ class OutputGateFunction : public torch::autograd::Function<OutputGateFunction> 
   static at::Tensor forward(torch::autograd::AutogradContext* ctx, const at::Tensor& o_TD, const at::Tensor& gate_TG) {
     save(ctx, "output_gate", {{"o", o_TD}, {"gate", gate_TG}});
     auto y_TD = at::empty_like(o_TD);
-    kernel(y_TD, [&] { y_TD.copy_(gate_TG.to(math_type(o_TD)).sigmoid() * o_TD); });
+    kernel({y_TD, gate_TG, o_TD}, [&] { y_TD.copy_(gate_TG.to(math_type(o_TD)).sigmoid() * o_TD); });
     return y_TD;
   }
 
@@ -24,7 +24,7 @@ class OutputGateFunction : public torch::autograd::Function<OutputGateFunction> 
     const auto &o_TD = saved[0], &gate_TG = saved[1];
     auto do_TD = at::empty_like(o_TD);
     auto dgate_TG = at::empty_like(gate_TG);
-    kernel(do_TD, [&] {
+    kernel({do_TD, dgate_TG, grads[0], gate_TG, o_TD}, [&] {
       const auto dy_TD = grads[0].to(math_type(o_TD));
       const auto sigmoid_TG = gate_TG.to(math_type(o_TD)).sigmoid();
       do_TD.copy_(dy_TD * sigmoid_TG);

@@ -77,7 +77,7 @@ Parameter* ParameterStore::declare(ParameterDeclaration declaration) {
 }
 
 void initialise(const Parameter& parameter, std::int64_t seed, double std_deviation) {
-  kernel(parameter.tensor, [&] {
+  kernel({parameter.tensor}, [&] {
     const auto& declaration = parameter.declaration;
     const auto generator = at::detail::createCPUGenerator(seed_of(declaration.name, seed));
     const auto whole = drawn(declaration.init, at::empty(whole_shape(declaration), at::kFloat), std_deviation, generator);

@@ -61,7 +61,7 @@ class RmsNormFunction : public torch::autograd::Function<RmsNormFunction> {
     ctx->saved_data["gamma"] = static_cast<std::int64_t>(gamma);
     auto y_TH = at::empty({x_TD.size(0), width}, x_TD.options());
     auto rstd_T1 = at::empty({x_TD.size(0), 1}, x_TD.options().dtype(type));
-    kernel(y_TH, [&] {
+    kernel({y_TH, rstd_T1, x_TD, weight_H}, [&] {
       const auto scale_H = norm_scale(weight_H, gamma, type);
       if (has_bf16_rows(x_TD)) return norm_by_rows(y_TH, rstd_T1, x_TD, scale_H, epsilon);
       const auto x_TH = x_TD.narrow(1, 0, width).to(type);
@@ -79,7 +79,7 @@ class RmsNormFunction : public torch::autograd::Function<RmsNormFunction> {
     const auto type = math_type(x_TD);
     auto dx_TD = at::empty_like(x_TD);
     auto dweight_H = at::empty_like(weight_H);
-    kernel(dx_TD, [&] {
+    kernel({dx_TD, dweight_H, grads[0], x_TD, weight_H, rstd_T1}, [&] {
       const auto scale_H = norm_scale(weight_H, static_cast<Gamma>(ctx->saved_data["gamma"].toInt()), type);
       if (has_bf16_rows(x_TD)) {
         dweight_H.copy_(grad_by_rows(dx_TD, grads[0], x_TD, rstd_T1, scale_H));

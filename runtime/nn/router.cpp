@@ -97,7 +97,7 @@ struct Balance {
 at::Tensor balance_sums(const at::Tensor& shares_TE, const CallHolder& holder) {
   const base::RoleScope role(protocol::Role::kCommunication);
   const auto sums_2GE = at::empty({2, holder.num_groups(), holder.shape.num_experts}, shares_TE.options());
-  kernel(sums_2GE, [&] {
+  kernel({sums_2GE, shares_TE}, [&] {
     const auto map_TE = at::zeros_like(shares_TE).scatter_(1, std::get<1>(shares_TE.topk(holder.shape.topk, 1)), 1.0);
     sums_2GE.select(0, 0).copy_(grouped_sums(map_TE, holder));
     sums_2GE.select(0, 1).copy_(grouped_sums(shares_TE, holder));
@@ -109,10 +109,10 @@ Balance balance_loss(const at::Tensor& scores_TE, const CallHolder& holder) {
   auto& tracker = holder.call.tracker;
   Balance balance{.shares_TE = at::empty_like(scores_TE),
                   .weights_GE = at::empty({holder.num_groups(), holder.shape.num_experts}, scores_TE.options())};
-  kernel(balance.shares_TE,
+  kernel({balance.shares_TE, scores_TE},
          [&] { balance.shares_TE.copy_(holder.is_sigmoid() ? scores_TE / (row_sums(scores_TE) + kSumFloor) : scores_TE); });
   if (holder.is_first) tracker.count(holder.call.sequence, balance_sums(balance.shares_TE, holder));
-  kernel(balance.weights_GE, [&] {
+  kernel({balance.weights_GE}, [&] {
     const auto weights = at::tensor(tracker.loss_weights(holder.call.sequence.micro_batch), at::kDouble) * holder.shape.aux_loss_coeff;
     balance.weights_GE.copy_(weights.view_as(balance.weights_GE));
   });
@@ -129,7 +129,8 @@ class RouterFunction : public torch::autograd::Function<RouterFunction> {
     auto probs_TE = at::empty(all, options), scores_TE = at::empty(all, options);
     auto map_TE = at::empty(all, x_TH.options().dtype(at::kBool));
     auto experts_TK = at::empty({x_TH.size(0), shape.topk}, x_TH.options().dtype(at::kLong));
-    kernel(probs_TE, [&] {
+    count_products(2 * probs_TE.numel() * x_TH.size(1), {probs_TE, x_TH, weight_EH});  // the logits, as large as the probabilities
+    kernel({probs_TE, scores_TE, map_TE, experts_TK, probs_TE}, [&] {
       const auto logits_TE = at::mm(x_TH.to(math_type(x_TH)), weight_EH.to(math_type(x_TH)).t());
       scores_TE.copy_(holder->is_sigmoid() ? logits_TE.sigmoid() : logits_TE.softmax(1));
       // A softmax after the choice chooses by the logits: distinct ones may round to one score.
@@ -158,7 +159,10 @@ class RouterFunction : public torch::autograd::Function<RouterFunction> {
     const auto holder = c10::static_intrusive_pointer_cast<CallHolder>(ctx->saved_data["call"].toCapsule());
     auto dx_TH = at::empty_like(x_TH);
     auto dweight_EH = at::empty_like(weight_EH);
-    kernel(dx_TH, [&] {
+    const auto flops = 2 * scores_TE.numel() * x_TH.size(1);
+    count_products(flops, {dx_TH, scores_TE, weight_EH});
+    count_products(flops, {dweight_EH, scores_TE, x_TH});
+    kernel({scores_TE, grads[0], scores_TE, probs_TE, map_TE, saved[5]}, [&] {
       auto dlogits_TE = logit_grad(grads[0], scores_TE, probs_TE, map_TE, holder->shape);
       if (holder->balances()) {
         const auto dshares_TE = spread(saved[6], *holder) * holder->call.loss_scale;

@@ -41,7 +41,7 @@ const comm::Communicator& RouterTracker::counting_group() const {
 void RouterTracker::count(SequenceShape sequence, const at::Tensor& sums_2GE) {
   const auto& group = counting_group();
   if (!group.is_alone()) group.all_reduce_sum(sums_2GE);
-  kernel(sums_2GE, [&] {
+  kernel({sums_2GE}, [&] {
     auto tokens_GE = sums_2GE.select(0, 0).to(at::kDouble);
     if (global_tokens_E_.defined()) {
       global_tokens_E_.add_(tokens_GE.view({-1}));
@@ -59,13 +59,13 @@ void RouterTracker::count(SequenceShape sequence, const at::Tensor& sums_2GE) {
 }
 
 void RouterTracker::finish_step() {
-  if (global_tokens_E_.defined()) kernel(global_tokens_E_, [&] { global_tokens_E_.zero_(); });
+  if (global_tokens_E_.defined()) kernel({global_tokens_E_}, [&] { global_tokens_E_.zero_(); });
   num_counts_ = 0;
   loss_weights_.clear();
   if (!expert_bias_E_.defined()) return;
   const auto& group = mesh_.group(protocol::Axis::kTensorDataContext);
   if (!group.is_alone()) group.all_reduce_sum(local_tokens_E_);
-  kernel(expert_bias_E_, [&] {
+  kernel({expert_bias_E_, expert_bias_E_, local_tokens_E_}, [&] {
     expert_bias_E_.add_((local_tokens_E_.mean() - local_tokens_E_).sign(), *shape_.bias_update_rate);
     local_tokens_E_.zero_();
   });

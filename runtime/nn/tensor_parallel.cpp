@@ -36,8 +36,9 @@ class ForOwnHeadsFunction : public torch::autograd::Function<ForOwnHeadsFunction
 
   static torch::autograd::variable_list backward(torch::autograd::AutogradContext* ctx, torch::autograd::variable_list grads) {
     const auto tensor_parallel = saved_tensor_parallel(ctx);
-    // A copy: the gradient is not ours to change.
-    const auto dy_TD = tensor_parallel.shards_rows() ? grads[0] : grads[0].clone(at::MemoryFormat::Contiguous);
+    if (tensor_parallel.shards_rows()) return {summed(grads[0], tensor_parallel), at::Tensor()};
+    const auto dy_TD = grads[0].clone(at::MemoryFormat::Contiguous);  // the gradient is not ours to change
+    count_moved({dy_TD, grads[0]});
     return {summed(dy_TD, tensor_parallel), at::Tensor()};
   }
 };

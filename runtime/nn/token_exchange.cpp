@@ -5,6 +5,7 @@
 
 #include "runtime/base/saved_tensors.h"
 #include "runtime/base/scope.h"
+#include "runtime/nn/assumed_rows.h"
 #include "runtime/nn/dispatch.h"
 #include "runtime/nn/kernel.h"
 
@@ -18,16 +19,10 @@ std::vector<std::int64_t> host_values(const at::Tensor& experts_TK) {
   return {host.data_ptr<std::int64_t>(), host.data_ptr<std::int64_t>() + host.numel()};
 }
 
-std::vector<std::int64_t> balanced_choice(std::int64_t num_choices, std::int64_t num_experts) {
-  std::vector<std::int64_t> experts(static_cast<std::size_t>(num_choices));
-  for (std::int64_t i = 0; i < num_choices; ++i) experts[static_cast<std::size_t>(i)] = i % num_experts;
-  return experts;
-}
+at::Tensor empty_map(std::int64_t num_rows, at::Device device) { return at::empty({num_rows}, at::TensorOptions(device).dtype(at::kInt)); }
 
-at::Tensor device_map(const std::vector<std::int32_t>& values, at::Device device) {
-  auto map = at::empty({static_cast<std::int64_t>(values.size())}, at::TensorOptions(device).dtype(at::kInt));
-  kernel(map, [&] { map.copy_(at::tensor(values, at::kInt)); });
-  return map;
+void fill_map(const at::Tensor& map, const std::vector<std::int32_t>& values) {
+  uncounted_kernel(map, [&] { map.copy_(at::tensor(values, at::kInt)); });
 }
 
 at::Tensor empty_rows(const at::Tensor& like, std::int64_t num_rows) {
@@ -38,7 +33,7 @@ at::Tensor empty_rows(const at::Tensor& like, std::int64_t num_rows) {
 
 at::Tensor rows_of(const at::Tensor& source, const at::Tensor& map) {
   auto result = empty_rows(source, map.size(0));
-  kernel(result, [&] { at::index_select_out(result, source, 0, map); });
+  kernel({result, result, map}, [&] { at::index_select_out(result, source, 0, map); });
   return result;
 }
 
@@ -67,18 +62,30 @@ std::vector<std::int64_t> exclusive_sums(const std::vector<std::int64_t>& counts
 
 }  // namespace
 
-TokenExchange::TokenExchange(const at::Tensor& experts_TK, std::int64_t num_experts, const ExpertGroups& groups)
+TokenExchange::TokenExchange(const at::Tensor& experts_TK, std::int64_t num_experts, const ExpertGroups& groups,
+                             const std::vector<double>& assumed_shares)
     : groups_(groups), topk_(experts_TK.size(1)), rows_per_local_expert_(static_cast<std::size_t>(num_experts / groups.expert.size()), 0) {
-  build_local_maps(experts_TK, num_experts);
+  row_map_ = empty_map(experts_TK.numel(), experts_TK.device());
+  inverse_map_ = empty_map(experts_TK.numel(), experts_TK.device());
+  count_moved({experts_TK, row_map_, inverse_map_});
+  if (experts_TK.is_meta())
+    rows_per_expert_ = assumed_rows(experts_TK.numel(), num_experts, assumed_shares);
+  else
+    fill_local_maps(host_values(experts_TK), num_experts);
   send_rows_ = chunk_sums(rows_per_expert_, groups.expert.size());
   const auto received = received_counts(experts_TK.is_meta());
   receive_rows_ = chunk_sums(received, groups.expert.size());
-  build_gathered_maps(gathered_counts(received, experts_TK.is_meta()), experts_TK.device());
+  const auto gathered = gathered_counts(received, experts_TK.is_meta());
+  count_gathered(gathered);
+  if (groups.expert.is_alone() && groups.tensor.is_alone()) return;
+  sort_map_ = empty_map(num_received_, experts_TK.device());
+  unsort_map_ = empty_map(num_received_, experts_TK.device());
+  count_moved({sort_map_, unsort_map_});
+  if (!experts_TK.is_meta()) fill_gathered_maps(gathered);
 }
 
 // Counting sort of the choices by expert, stable.
-void TokenExchange::build_local_maps(const at::Tensor& experts_TK, std::int64_t num_experts) {
-  const auto experts = experts_TK.is_meta() ? balanced_choice(experts_TK.numel(), num_experts) : host_values(experts_TK);
+void TokenExchange::fill_local_maps(const std::vector<std::int64_t>& experts, std::int64_t num_experts) {
   rows_per_expert_.assign(static_cast<std::size_t>(num_experts), 0);
   for (const auto expert : experts) ++rows_per_expert_[static_cast<std::size_t>(expert)];
   std::vector<std::int64_t> next = exclusive_sums(rows_per_expert_);
@@ -88,8 +95,8 @@ void TokenExchange::build_local_maps(const at::Tensor& experts_TK, std::int64_t 
     row_map[static_cast<std::size_t>(row)] = static_cast<std::int32_t>(choice);
     inverse_map[choice] = static_cast<std::int32_t>(row);
   }
-  row_map_ = device_map(row_map, experts_TK.device());
-  inverse_map_ = device_map(inverse_map, experts_TK.device());
+  fill_map(row_map_, row_map);
+  fill_map(inverse_map_, inverse_map);
 }
 
 // [peer * L + e]: rows from `peer` for local expert e. On meta every peer is taken to send what this rank would send itself.
@@ -109,12 +116,15 @@ std::vector<std::int64_t> TokenExchange::gathered_counts(const std::vector<std::
   return is_meta ? repeated(received_counts, groups_.tensor.size()) : counts;
 }
 
-void TokenExchange::build_gathered_maps(const std::vector<std::int64_t>& gathered_counts, at::Device device) {
+void TokenExchange::count_gathered(const std::vector<std::int64_t>& gathered_counts) {
   const auto num_local = rows_per_local_expert_.size();
   for (std::size_t chunk = 0; chunk < gathered_counts.size(); ++chunk) rows_per_local_expert_[chunk % num_local] += gathered_counts[chunk];
   gathered_rows_ = chunk_sums(gathered_counts, groups_.tensor.size());
   num_received_ = total_of(gathered_rows_);
-  if (groups_.expert.is_alone() && groups_.tensor.is_alone()) return;
+}
+
+void TokenExchange::fill_gathered_maps(const std::vector<std::int64_t>& gathered_counts) const {
+  const auto num_local = rows_per_local_expert_.size();
   std::vector<std::int64_t> next = exclusive_sums(rows_per_local_expert_);
   std::vector<std::int32_t> sort_map(static_cast<std::size_t>(num_received_)), unsort_map(static_cast<std::size_t>(num_received_));
   std::int32_t gathered = 0;
@@ -124,8 +134,8 @@ void TokenExchange::build_gathered_maps(const std::vector<std::int64_t>& gathere
       sort_map[static_cast<std::size_t>(sorted)] = gathered;
       unsort_map[static_cast<std::size_t>(gathered)] = static_cast<std::int32_t>(sorted);
     }
-  sort_map_ = device_map(sort_map, device);
-  unsort_map_ = device_map(unsort_map, device);
+  fill_map(sort_map_, sort_map);
+  fill_map(unsort_map_, unsort_map);
 }
 
 void TokenExchange::note_saved_maps() const {
@@ -171,14 +181,14 @@ at::Tensor TokenExchange::sorted(const at::Tensor& gathered) const { return sort
 
 at::Tensor TokenExchange::to_experts(const at::Tensor& x_TH) const {
   auto permuted = at::empty({row_map_.size(0), x_TH.size(1)}, x_TH.options());
-  kernel(permuted, [&] { at::index_select_out(permuted, x_TH, 0, row_map_.div(topk_, "floor")); });
+  kernel({permuted, permuted, row_map_}, [&] { at::index_select_out(permuted, x_TH, 0, row_map_.div(topk_, "floor")); });
   return sorted(send(std::move(permuted)));
 }
 
 at::Tensor TokenExchange::from_experts(const at::Tensor& y_RH) const {
   const auto returned = send_back(y_RH);
   auto x_TH = at::empty({row_map_.size(0) / topk_, y_RH.size(1)}, y_RH.options());
-  kernel(x_TH, [&] {
+  kernel({x_TH, returned, inverse_map_}, [&] {
     const auto rows_TKH = returned.index_select(0, inverse_map_).view({x_TH.size(0), topk_, x_TH.size(1)});
     x_TH.copy_(rows_TKH.to(at::kFloat).sum(1));
   });
@@ -195,14 +205,14 @@ at::Tensor TokenExchange::value_indices() const {
 
 at::Tensor TokenExchange::values_to_experts(const at::Tensor& values_TE) const {
   auto permuted = at::empty({row_map_.size(0)}, values_TE.options());
-  kernel(permuted, [&] { permuted.copy_(values_TE.view({-1}).index_select(0, value_indices())); });
+  kernel({permuted, permuted, row_map_}, [&] { permuted.copy_(values_TE.view({-1}).index_select(0, value_indices())); });
   return sorted(send(std::move(permuted)));
 }
 
 at::Tensor TokenExchange::values_from_experts(const at::Tensor& values_R) const {
   const auto returned = send_back(values_R);
   auto values_TE = at::empty({row_map_.size(0) / topk_, static_cast<std::int64_t>(rows_per_expert_.size())}, values_R.options());
-  kernel(values_TE, [&] { values_TE.zero_().view({-1}).scatter_(0, value_indices(), returned); });
+  kernel({values_TE, returned, row_map_}, [&] { values_TE.zero_().view({-1}).scatter_(0, value_indices(), returned); });
   return values_TE;
 }
 

@@ -21,7 +21,7 @@ class RepeatHeadsFunction : public torch::autograd::Function<RepeatHeadsFunction
   static at::Tensor forward(torch::autograd::AutogradContext* ctx, const at::Tensor& x_BGSD, std::int64_t num_heads) {
     const auto num_groups = x_BGSD.size(1);
     auto y_BNSD = at::empty({x_BGSD.size(0), num_heads, x_BGSD.size(2), x_BGSD.size(3)}, x_BGSD.options());
-    kernel(y_BNSD, [&] { y_BNSD.unflatten(1, {num_groups, -1}).copy_(x_BGSD.unsqueeze(2)); });
+    kernel({y_BNSD, x_BGSD}, [&] { y_BNSD.unflatten(1, {num_groups, -1}).copy_(x_BGSD.unsqueeze(2)); });
     ctx->saved_data["num_groups"] = num_groups;
     return y_BNSD;
   }
@@ -30,7 +30,7 @@ class RepeatHeadsFunction : public torch::autograd::Function<RepeatHeadsFunction
     const auto& dy_BNSD = grads[0];
     const auto num_groups = ctx->saved_data["num_groups"].toInt();
     auto dx_BGSD = at::empty({dy_BNSD.size(0), num_groups, dy_BNSD.size(2), dy_BNSD.size(3)}, dy_BNSD.options());
-    kernel(dx_BGSD, [&] { dx_BGSD.copy_(dy_BNSD.to(math_type(dy_BNSD)).unflatten(1, {num_groups, -1}).sum(2)); });
+    kernel({dx_BGSD, dy_BNSD}, [&] { dx_BGSD.copy_(dy_BNSD.to(math_type(dy_BNSD)).unflatten(1, {num_groups, -1}).sum(2)); });
     return {dx_BGSD, at::Tensor()};
   }
 };
@@ -58,7 +58,7 @@ class CausalSoftmaxFunction : public torch::autograd::Function<CausalSoftmaxFunc
     auto masked_BNSS = at::empty(scores_BNSS.sizes(), wide);
     auto softmax_BNSS = at::empty(scores_BNSS.sizes(), wide);
     auto probs_BNSS = at::empty(scores_BNSS.sizes(), scores_BNSS.options());
-    kernel(probs_BNSS, [&] {
+    kernel({probs_BNSS, softmax_BNSS, masked_BNSS, scores_BNSS}, [&] {
       const auto length = scores_BNSS.size(3);
       const auto hidden_SS = at::ones({length, length}, scores_BNSS.options().dtype(at::kBool)).triu_(1);
       masked_BNSS.copy_(scores_BNSS).masked_fill_(hidden_SS, -std::numeric_limits<float>::infinity());
@@ -74,7 +74,7 @@ class CausalSoftmaxFunction : public torch::autograd::Function<CausalSoftmaxFunc
     const auto softmax_BNSS = ctx->get_saved_variables()[0];
     auto wide_BNSS = at::empty(softmax_BNSS.sizes(), softmax_BNSS.options());
     auto dscores_BNSS = at::empty(softmax_BNSS.sizes(), grads[0].options());
-    kernel(dscores_BNSS, [&] {
+    kernel({dscores_BNSS, wide_BNSS, softmax_BNSS, grads[0]}, [&] {
       wide_BNSS.copy_(grads[0]).mul_(softmax_BNSS);
       wide_BNSS.sub_(softmax_BNSS * wide_BNSS.sum(3, /*keepdim=*/true));
       dscores_BNSS.copy_(wide_BNSS);
@@ -90,7 +90,7 @@ class WeightedValuesFunction : public torch::autograd::Function<WeightedValuesFu
     const auto batch = v_BNSV.size(0), num_heads = v_BNSV.size(1), length = v_BNSV.size(2);
     const auto o_BNSV = batched_gemm(probs_BNSS, v_BNSV);
     auto o_TD = at::empty({length * batch, num_heads * v_BNSV.size(3)}, v_BNSV.options());
-    kernel(o_TD, [&] { o_TD.view({length, batch, num_heads, -1}).copy_(tokens_first(o_BNSV)); });
+    kernel({o_TD, o_BNSV}, [&] { o_TD.view({length, batch, num_heads, -1}).copy_(tokens_first(o_BNSV)); });
     return o_TD;
   }
 
@@ -98,7 +98,7 @@ class WeightedValuesFunction : public torch::autograd::Function<WeightedValuesFu
     const auto saved = ctx->get_saved_variables();
     const auto &probs_BNSS = saved[0], &v_BNSV = saved[1];
     auto do_BNSV = at::empty(v_BNSV.sizes(), v_BNSV.options());
-    kernel(do_BNSV, [&] { do_BNSV.copy_(heads_first(grads[0].view({v_BNSV.size(2), v_BNSV.size(0), v_BNSV.size(1), -1}))); });
+    kernel({do_BNSV, grads[0]}, [&] { do_BNSV.copy_(heads_first(grads[0].view({v_BNSV.size(2), v_BNSV.size(0), v_BNSV.size(1), -1}))); });
     return {batched_gemm(do_BNSV, v_BNSV.transpose(2, 3)), batched_gemm(probs_BNSS.transpose(2, 3), do_BNSV)};
   }
 };

@@ -50,6 +50,12 @@ void update_batch(const AdamStep& step, std::span<PieceState* const> pieces, std
   }
 }
 
+std::int64_t update_bytes(std::span<PieceState* const> pieces) {
+  std::int64_t bytes = 0;
+  for (const auto* piece : pieces) bytes += piece->update_bytes();
+  return bytes;
+}
+
 struct Batch {
   std::size_t first = 0;
   std::size_t count = 0;
@@ -74,12 +80,14 @@ std::vector<Batch> batches_of(const std::vector<PieceState*>& group) {
 
 void adam_update(const AdamStep& step, const std::vector<PieceState*>& group) {
   const auto held = step.layout.has_mixed_moments() ? widened(group) : std::vector<Moments>();
-  for (const auto& batch : batches_of(group))
-    nn::kernel(group.front()->param(), [&] {
-      const auto pieces = std::span(group).subspan(batch.first, batch.count);
+  for (const auto& batch : batches_of(group)) {
+    const auto pieces = std::span(group).subspan(batch.first, batch.count);
+    base::count_kernel(update_bytes(pieces));
+    nn::uncounted_kernel(group.front()->param(), [&] {
       const auto scratch = held.empty() ? widened(pieces) : std::vector<Moments>();
       update_batch(step, pieces, held.empty() ? std::span(scratch) : std::span(held).subspan(batch.first, batch.count));
     });
+  }
 }
 
 }  // namespace rematch::parallel

@@ -58,6 +58,7 @@ double Optimizer::grad_norm() {
     for (auto& piece : state.pieces) piece.copy_grad(layout_);
   const probes::ScratchScope scratch;
   const auto total = at::zeros({1}, at::TensorOptions(mesh_.device()).dtype(at::kDouble));
+  base::count_kernel(grad_bytes());
   for (const auto& state : buffers_)
     for (const auto& piece : state.pieces)
       if (counts(*state.buffer, piece)) total.add_(at::linalg_vector_norm(piece.grad(), 2, std::nullopt, false, at::kDouble).square());
@@ -65,11 +66,20 @@ double Optimizer::grad_norm() {
   return total.is_meta() ? 0.0 : std::sqrt(total.item<double>());
 }
 
+std::int64_t Optimizer::grad_bytes() const {
+  std::int64_t bytes = 0;
+  for (const auto& state : buffers_)
+    for (const auto& piece : state.pieces) bytes += nn::moved_bytes({piece.grad()});
+  return bytes;
+}
+
+// Counted as if it always scaled: whether it does depends on values.
 void Optimizer::clip(double grad_norm) {
+  if (spec_.clip_grad > 0) base::count_kernel(2 * grad_bytes());
   const double coefficient = spec_.clip_grad > 0 ? spec_.clip_grad / (grad_norm + kNormFloor) : 1.0;
   if (coefficient >= 1.0) return;
   for (auto& state : buffers_)
-    for (auto& piece : state.pieces) nn::kernel(piece.grad(), [&] { at::Tensor(piece.grad()).mul_(coefficient); });
+    for (auto& piece : state.pieces) nn::uncounted_kernel(piece.grad(), [&] { at::Tensor(piece.grad()).mul_(coefficient); });
 }
 
 void Optimizer::step(double grad_norm) {

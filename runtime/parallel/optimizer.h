@@ -35,6 +35,7 @@ class Optimizer {
   };
 
   bool counts(const ParamBuffer& buffer, const PieceState& piece) const;
+  std::int64_t grad_bytes() const;  // of all pieces
   void clip(double grad_norm);
 
   protocol::OptimizerSpec spec_;

@@ -19,7 +19,7 @@ MainWeights main_weights(const protocol::OptimizerSpec& spec) {
 
 at::Tensor fp32_copy(const at::Tensor& x) {
   auto copy = at::empty(x.sizes(), x.options().dtype(at::kFloat));
-  nn::kernel(copy, [&] { copy.copy_(x); });
+  nn::kernel({copy, x}, [&] { copy.copy_(x); });
   return copy;
 }
 
@@ -56,6 +56,12 @@ void PieceState::store_main(const at::Tensor& main) const {
     split_remainder(main, param(), remainder_);
   else if (!is_fp32())
     param().copy_(main);
+}
+
+std::int64_t PieceState::update_bytes() const {
+  const bool reads_param = is_fp32() || remainder_.defined();
+  return nn::moved_bytes({grad(), exp_avg_, exp_avg_, exp_avg_sq_, exp_avg_sq_, main_, main_, remainder_, remainder_, param(),
+                          reads_param ? param() : at::Tensor()});
 }
 
 }  // namespace rematch::parallel

@@ -3,6 +3,8 @@
 
 #include <ATen/core/Tensor.h>
 
+#include <cstdint>
+
 #include "runtime/parallel/param_buffer.h"
 #include "schemas/protocol/trial.h"
 
@@ -46,6 +48,8 @@ class PieceState {
   // For use inside nn::kernel: the main weights to step on, and what to do with them afterwards.
   at::Tensor main() const;
   void store_main(const at::Tensor& main) const;
+  // What an update reads and writes of all this.
+  std::int64_t update_bytes() const;
 
  private:
   bool is_fp32() const { return piece_.param.scalar_type() == at::kFloat; }

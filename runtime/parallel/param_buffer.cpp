@@ -17,7 +17,7 @@ constexpr std::int64_t kBucketAlignment = 128;  // elements, times what the shar
 
 // In place, by a number of the host: LibTorch wraps it in a tensor, which the device does not have.
 void scale(at::Tensor& tensor, double factor) {
-  if (factor != 1) nn::kernel(tensor, [&] { tensor.mul_(factor); });
+  if (factor != 1) nn::kernel({tensor, tensor}, [&] { tensor.mul_(factor); });
 }
 
 std::int64_t rounded_up(std::int64_t value, std::int64_t multiple) { return (value + multiple - 1) / multiple * multiple; }
@@ -94,7 +94,10 @@ at::Tensor ParamBuffer::shard_of(const at::Tensor& flat, const Bucket& bucket) c
   return flat.narrow(0, bucket.first + group_.rank() * count, count);
 }
 
-void ParamBuffer::zero_grads() { grads_.zero_(); }
+void ParamBuffer::zero_grads() {
+  grads_.zero_();
+  nn::count_moved({grads_});
+}
 
 void ParamBuffer::sync_grads(double divisor) {
   for (const auto& bucket : buckets_) {

@@ -23,7 +23,7 @@ std::vector<at::Tensor> partial_grads(nn::ParameterStore& store, at::ScalarType 
 // Each gradient beside its place in the flat buffer.
 template <typename Copy>
 void for_each_place(const std::vector<at::Tensor>& grads, const at::Tensor& flat, const Copy& copy) {
-  nn::kernel(flat, [&] {
+  nn::kernel({flat, flat}, [&] {
     std::int64_t first = 0;
     for (const auto& grad : grads) {
       copy(grad, flat.narrow(0, first, grad.numel()));

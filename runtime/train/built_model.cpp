@@ -13,6 +13,10 @@ nn::AttentionBackend attention_backend(const std::string& name) {
   return name == "unfused" ? nn::AttentionBackend::kUnfused : nn::AttentionBackend::kFused;
 }
 
+nn::LogitsGradient logits_gradient(const std::string& name) {
+  return name == "in_place" ? nn::LogitsGradient::kInPlace : nn::LogitsGradient::kFp32;
+}
+
 std::int64_t num_elements(const nn::ParameterStore& store) {
   std::int64_t sum = 0;
   for (const auto& parameter : store.all()) sum += parameter.num_elements();
@@ -59,6 +63,8 @@ std::unique_ptr<models::Model> BuiltModel::build(const protocol::ChunkLayers& la
                                    .attention_backend = attention_backend(trial_.backend.attention),
                                    .loss_scale = 1.0 / static_cast<double>(num_microbatches_),
                                    .shared_expert_overlap = trial_.features.moe_shared_expert_overlap,
+                                   .logits_gradient = logits_gradient(trial_.features.cross_entropy_gradient),
+                                   .expert_load = trial_.prediction ? std::optional(trial_.prediction->expert_load) : std::nullopt,
                                    .layers = layers});
 }
 

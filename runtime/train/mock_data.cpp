@@ -46,7 +46,7 @@ Batch mock_batch(const BatchRequest& request, at::Device device) {
   }
   const auto to_device = [&](const std::vector<std::int64_t>& values) {
     auto tensor = at::empty({static_cast<std::int64_t>(values.size())}, at::TensorOptions(device).dtype(at::kLong));
-    nn::kernel(tensor, [&] { tensor.copy_(at::tensor(values, at::kLong)); });
+    nn::kernel({tensor}, [&] { tensor.copy_(at::tensor(values, at::kLong)); });
     return tensor;
   };
   return {to_device(ids), to_device(labels)};

@@ -7,6 +7,7 @@
 #include <torch/csrc/autograd/engine.h>
 #include <torch/csrc/autograd/variable.h>
 
+#include "probes/device/charge.h"
 #include "runtime/base/pass.h"
 #include "runtime/base/scope.h"
 
@@ -23,6 +24,16 @@ struct PipelinePasses::InFlight {
   torch::autograd::Edge output;  // elsewhere: the output's place in the graph, without its memory
 };
 
+namespace {
+
+// A factor of device arithmetic. LibTorch would wrap a number of the host in a tensor, which the device does not have.
+at::Tensor constant(double value, at::Device device) {
+  const probes::ScratchScope scratch;
+  return at::full({}, value, at::TensorOptions(device).dtype(at::kFloat));
+}
+
+}  // namespace
+
 PipelinePasses::PipelinePasses(BuiltModel& built, const mesh::Mesh& mesh, const probes::DeviceMemory& memory, Recorder& recorder)
     : built_(built),
       mesh_(mesh),
@@ -32,7 +43,8 @@ PipelinePasses::PipelinePasses(BuiltModel& built, const mesh::Mesh& mesh, const 
                                              .pipeline_rank = mesh.pipeline().rank(),
                                              .num_model_chunks = mesh.dims().num_model_chunks(),
                                              .num_micro_batches = built.num_microbatches()})),
-      links_(mesh, built.stream_shape()) {}
+      links_(mesh, built.stream_shape()),
+      num_micro_batches_(constant(static_cast<double>(built.num_microbatches()), mesh.device())) {}
 PipelinePasses::~PipelinePasses() = default;
 
 void PipelinePasses::run(std::int64_t step) {
@@ -98,7 +110,7 @@ at::Tensor PipelinePasses::compute(const ModelChunk& chunk, const models::ModelI
   const at::NoGradGuard no_grad;
   loss_sum_ = loss_sum_.defined() ? loss_sum_ + output.detach() : output.detach().clone();
   const at::AutoGradMode grad_on(true);
-  return built_.num_microbatches() == 1 ? output : output / static_cast<double>(built_.num_microbatches());
+  return built_.num_microbatches() == 1 ? output : output / num_micro_batches_;
 }
 
 void PipelinePasses::note_forward_end() {

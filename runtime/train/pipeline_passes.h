@@ -52,6 +52,7 @@ class PipelinePasses {
   Recorder& recorder_;
   std::vector<parallel::ScheduleSlot> schedule_;
   parallel::PipelineLinks links_;
+  at::Tensor num_micro_batches_;                                                          // fp32 scalar
   std::map<std::pair<std::int64_t, std::int64_t>, std::unique_ptr<InFlight>> in_flight_;  // by micro-batch and chunk
   std::size_t most_in_flight_ = 0;
   probes::MemorySnapshot forward_end_;

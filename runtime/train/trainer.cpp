@@ -9,8 +9,10 @@
 #include "probes/device/charge.h"
 #include "runtime/base/errors.h"
 #include "runtime/base/log.h"
+#include "runtime/base/work_log.h"
 #include "runtime/parallel/optimizer.h"
 #include "runtime/parallel/tensor_grads.h"
+#include "runtime/train/assumed_memory.h"
 #include "runtime/train/built_model.h"
 #include "runtime/train/gradient_log.h"
 #include "runtime/train/pipeline_passes.h"
@@ -39,6 +41,7 @@ class TrainingJob {
 
   const mesh::Mesh& mesh_;
   Recorder& recorder_;
+  AssumedMemory assumed_;
   BuiltModel built_;
   PipelinePasses passes_;
   parallel::Optimizer optimizer_;
@@ -48,6 +51,7 @@ class TrainingJob {
 TrainingJob::TrainingJob(const TrainRequest& request, Recorder& recorder)
     : mesh_(request.mesh),
       recorder_(recorder),
+      assumed_(request.trial.prediction, request.mesh.device()),
       built_(request.trial, request.resolved_recompute, request.mesh),
       passes_(built_, request.mesh, request.memory, recorder),
       optimizer_(request.trial.optimizer, request.mesh, built_.buffers()) {
@@ -67,6 +71,7 @@ void TrainingJob::run_step(std::int64_t step) {
   recorder_.begin_step(step);
   protocol::StepRecord record;
   mesh_.comm_log().take();  // what lies between steps is record keeping
+  base::take_work();
   built_.policy().reset_replays();
   optimizer_.zero_grads();
   passes_.run(step);
@@ -81,6 +86,7 @@ void TrainingJob::run_step(std::int64_t step) {
   record.tokens_received = built_.tokens_received();
   read_aux_losses(record);
   record.communication = mesh_.comm_log().take();
+  record.work = base::take_work();
   recorder_.end_step(record);
   recorder_.write_step(record);
   if (record.is_nan)

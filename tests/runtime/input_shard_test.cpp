@@ -4,14 +4,13 @@
 #include <torch/csrc/autograd/autograd.h>
 
 #include <array>
-#include <chrono>
-#include <thread>
 #include <torch/csrc/distributed/c10d/Backend.hpp>
 #include <torch/csrc/distributed/c10d/HashStore.hpp>
 
 #include "runtime/base/saved_tensors.h"
 #include "runtime/comm/backends.h"
 #include "runtime/nn/input_shard.h"
+#include "tests/runtime/rank_threads.h"
 
 namespace rematch::nn {
 namespace {
@@ -48,17 +47,9 @@ Outcome run_checkpoint(const comm::Communicator* group) {
 }
 
 TEST(InputShard, KeepsHalfOfTheInputOnEachOfTwoRanksAndGivesTheSameGradients) {
-  const auto store = c10::make_intrusive<c10d::HashStore>();
   std::array<Outcome, 2> outcomes;
-  std::vector<std::thread> ranks;
-  for (int rank = 0; rank < 2; ++rank)
-    ranks.emplace_back([rank, store, &outcomes] {
-      const comm::GroupRequest request{.name = "tp0", .rank = rank, .size = 2, .timeout = std::chrono::seconds(20)};
-      const comm::Communicator group("tp", comm::make_backend("gloo", store, request), at::kCPU);
-      outcomes[static_cast<std::size_t>(rank)] = run_checkpoint(&group);
-      group.barrier();
-    });
-  for (auto& rank : ranks) rank.join();
+  run_ranks({.world_size = 2, .tensor_model_parallel_size = 2},
+            [&](const mesh::Mesh& mesh) { outcomes[static_cast<std::size_t>(mesh.rank())] = run_checkpoint(&mesh.tensor()); });
   const auto whole = run_checkpoint(nullptr);
   EXPECT_EQ(whole.kept_elements, kRows * kColumns);
   for (const auto& outcome : outcomes) {

@@ -49,6 +49,7 @@ class Shapes:
         self.rows = self.tokens // (self.tp if self.layout.sequence_parallel else 1)
         self.exchanges = self.layout.expert * self.etp > 1
         self.fc1_factor = 1 if self.f.get("activation_func") == "squared_relu" else 2
+        self.gradient_in_place = document["features"]["cross_entropy_gradient"] == "in_place"
         self.overlaps_shared_experts = document["features"]["moe_shared_expert_overlap"]
 
 
@@ -161,8 +162,40 @@ def outside_layers(s):
     if not s.has_head:
         return dropout_mask + (token_ids if s.has_embedding else 0)
     final_norm = tensor(*stream, size=BF16) + norm(s, s.f["hidden_size"])  # its input, output and reciprocal deviations
-    loss = tensor(s.tokens, s.f["padded_vocab_size"] // s.tp, size=FP32) + tensor(1, size=FP32)  # the logits' gradient, and the loss
+    loss = logits_kept(s) + tensor(1, size=FP32)
     return dropout_mask + final_norm + loss + labels + (token_ids if s.has_embedding else 0)
+
+
+def logits(s, size):
+    return tensor(s.tokens, s.f["padded_vocab_size"] // s.tp, size=size)
+
+
+def made_for_the_loss(s):
+    """The logits' fp32 gradient, or what makes it again: two numbers a token."""
+    return tensor(s.tokens, 2, size=FP32) if s.gradient_in_place else logits(s, FP32)
+
+
+def logits_kept(s):
+    return made_for_the_loss(s) + (logits(s, BF16) if s.gradient_in_place else 0)
+
+
+def gathered_stream(s):
+    return tensor(s.tokens, s.f["hidden_size"], size=BF16) if s.layout.sequence_parallel else 0
+
+
+def head_forward_peak(s):
+    """Of logits and loss, and what they take for a while: the output layer's input, three numbers a token and rank, the loss and the sum of losses."""
+    gathered_numbers = tensor(s.tokens, 3, size=FP32) + tensor(s.tp, s.tokens, 3, size=FP32) if s.tp > 1 else 0
+    scalar = tensor(1, size=FP32)
+    at_the_loss = logits(s, BF16) + made_for_the_loss(s) + scalar + gathered_numbers
+    return max(logits(s, BF16) + gathered_stream(s), at_the_loss, logits_kept(s) + 2 * scalar)
+
+
+def head_backward_peak(s):
+    """The gradient in bf16 beside the fp32 one; or with the gradients of the output layer's input and weight, and its input again."""
+    num_words, width = s.f["padded_vocab_size"] // s.tp, s.f["hidden_size"]
+    in_the_layer = gathered_stream(s) + tensor(s.rows, width, size=BF16) + tensor(num_words, width, size=BF16)
+    return logits(s, BF16) + max(made_for_the_loss(s), in_the_layer)
 
 
 def inside_the_replay_of_moe(labels, s, layer):

@@ -3,7 +3,7 @@
 """
 import copy
 
-from label_formulas import BF16, BOOL, FP32, dropped_bytes, gathered_key, norm, tensor
+from label_formulas import BF16, BOOL, FP32, dropped_bytes, gathered_key, logits_kept, norm, tensor
 
 INT64 = 8
 DELTA_RULE_CHUNK = 64  # tokens; the rows of each chunk's inverse
@@ -120,7 +120,7 @@ def embedding(s):
 
 
 def output_layer(s):
-    return stream(s) + fused_norm(s) + tensor(s.tokens, s.f["padded_vocab_size"] // s.tp, size=FP32)  # the last: the loss's gradient
+    return stream(s) + fused_norm(s) + logits_kept(s)
 
 
 def held_by_no_operation(s):

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <cstdlib>
 #include <exception>
 #include <functional>
 #include <string>
@@ -15,8 +16,15 @@
 
 namespace rematch::nn {
 
+// LibTorch's flight recorder notes each collective in a map of the process that nothing guards: ranks that are threads must not have one.
+inline void switch_flight_recorder_off() {
+  static const int result = ::setenv("TORCH_FR_BUFFER_SIZE", "0", /*overwrite=*/1);
+  ASSERT_EQ(result, 0);
+}
+
 // rank_body(mesh) on each rank. A failing rank fails the test.
 inline void run_ranks(const protocol::ParallelSpec& spec, const std::function<void(const mesh::Mesh&)>& rank_body) {
+  switch_flight_recorder_off();
   const auto store = c10::make_intrusive<c10d::HashStore>();
   std::vector<std::string> errors(static_cast<std::size_t>(spec.world_size));
   std::vector<std::thread> ranks;

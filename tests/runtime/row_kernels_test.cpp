@@ -10,7 +10,7 @@
 #include <limits>
 
 #include "runtime/nn/activation.h"
-#include "runtime/nn/embedding.h"
+#include "runtime/nn/cross_entropy.h"
 #include "runtime/nn/fused_attention.h"
 #include "runtime/nn/rms_norm.h"
 #include "runtime/nn/simd.h"

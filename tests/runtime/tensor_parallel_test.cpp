@@ -14,6 +14,7 @@
 #include "runtime/base/saved_tensors.h"
 #include "runtime/comm/backends.h"
 #include "runtime/comm/comm_log.h"
+#include "runtime/nn/cross_entropy.h"
 #include "runtime/nn/embedding.h"
 #include "runtime/nn/linear.h"
 #include "tests/runtime/rank_threads.h"

@@ -32,10 +32,11 @@ def resolved_fields(preset, overrides):
 
 def trial_document(modules, *, preset="moonlight_16b", attention="fused", recompute=None, fields=None, world_size=2, expert_parallel=2,
                    training=None, optimizer=None, memory_limit_bytes=None, device="cpu", measure=None, granularity="selective",
-                   parallel=None, features=None):
+                   parallel=None, features=None, prediction=None, shrink=True):
+    """`shrink`: moonlight_16b in the size of TINY."""
     description = describe()
     preset = next(known for known in description["presets"] if known["name"] == preset)
-    overrides = {**(TINY if preset["name"] == "moonlight_16b" else {}), **(fields or {})}
+    overrides = {**(TINY if shrink and preset["name"] == "moonlight_16b" else {}), **(fields or {})}
     document_training = {"seq_length": 64, "micro_batch_size": 1, "global_batch_size": world_size, "train_iters": 3, "seed": 1234, "bf16": True}
     return {
         "schema": "rematch/trial/1", "trial_id": "0" * 15 + "1", "group_id": "0" * 16, "study": "tests", "arm": "+".join(modules or []) or "[]",
@@ -59,7 +60,7 @@ def trial_document(modules, *, preset="moonlight_16b", attention="fused", recomp
                      **(features or {})},
         "recompute": {"recompute_granularity": granularity, "recompute_modules": modules, "recompute_method": None,
                       "recompute_num_layers": None, "distribute_saved_activations": False, "core_revision": "24bad8e6", **(recompute or {})},
-        "prediction": None,
+        "prediction": prediction,
         "measure": measure or {"steady_steps": 1, "warmup_steps": 1},
     }
 
@@ -158,6 +159,35 @@ class Run(Records):
         if any(self.exit_codes):
             raise AssertionError(f"ranks ended with {self.exit_codes}:\n" + "\n".join(self.logs))
         return self
+
+
+class MetaRank(Records):
+    """One rank of a trial on meta, which needs no peers: its records by kind."""
+
+    def __init__(self, document, rank=0):
+        with tempfile.TemporaryDirectory(prefix="rematch-meta-") as folder:
+            trial = pathlib.Path(folder) / "trial.json"
+            trial.write_text(json.dumps(document))
+            process = start_rank(["--trial", str(trial)], rank_environment(rank, document["parallel"]["world_size"], free_port()))
+            self.log, self.exit_code = outputs_of([process])[0], process.returncode
+            self.folder = pathlib.Path(folder)
+            self.records = self._records(rank)
+
+    def require_success(self):
+        if self.exit_code:
+            raise AssertionError(f"the rank ended with {self.exit_code}:\n{self.log}")
+        return self
+
+    def last_step(self):
+        return self.records["step"][-1]
+
+
+def assumptions(**changes):
+    """A prediction that assumes nothing beyond the trial."""
+    names = ("device", "device_memory", "outside_allocator", "workspace", "graph_pool", "expert_load")
+    load = {"kind": "balanced", "imbalance": None, "histogram": None, **changes.pop("expert_load", {})}
+    return {"device": "test", "device_memory_bytes": 80 << 30, "outside_allocator_bytes": 0, "workspace_bytes": 0, "graph_pool_bytes": 0,
+            "expert_load": load, "origins": {name: "test" for name in names}, **changes}
 
 
 def run_batch(documents, limit_s=LIMIT_S):

@@ -10,6 +10,7 @@
 #include "runtime/comm/backends.h"
 #include "runtime/comm/communicator.h"
 #include "runtime/nn/activation.h"
+#include "runtime/nn/cross_entropy.h"
 #include "runtime/nn/dispatch.h"
 #include "runtime/nn/embedding.h"
 #include "runtime/nn/grouped_linear.h"

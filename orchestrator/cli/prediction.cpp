@@ -29,7 +29,7 @@ PredictedArm predicted_arm(const base::ArmVerdict& verdict, const protocol::Tria
 Prediction prediction_of(const engine::EngineResult& result) {
   const base::StudyPlan& plan = result.study.plan;
   const protocol::Trial& trial = plan.trials.front();
-  Prediction prediction{plan.study_id, trial.prediction->device, trial.backend.memory_limit_bytes.value(), {}};
+  Prediction prediction{plan.study_id, trial.prediction->device, trial.backend.memory_limit_bytes, {}};
   for (const base::ArmVerdict& arm : result.verdict.arms)
     if (arm.num_planned > 0) prediction.arms[arm.arm] = predicted_arm(arm, trial);
   return prediction;
@@ -104,8 +104,10 @@ std::string predicted_text(const Prediction& prediction, const std::string& arm)
 }
 
 std::string source_text(const Prediction& prediction) {
-  return "predicted for " + prediction.device + ", " + text_of(prediction.capacity_bytes) + " for the allocator; study " +
-         prediction.study_id + " of this workspace has the assumptions. No arm is left out for it\n";
+  const std::string capacity =
+      prediction.capacity_bytes ? text_of(*prediction.capacity_bytes) + " for the allocator" : std::string("without a memory limit");
+  return "predicted for " + prediction.device + ", " + capacity + "; study " + prediction.study_id +
+         " of this workspace has the assumptions. No arm is left out for it\n";
 }
 
 nlohmann::json to_json(const Prediction& prediction) {
@@ -113,7 +115,7 @@ nlohmann::json to_json(const Prediction& prediction) {
   for (const auto& [name, arm] : prediction.arms) arms[name] = arm_json(arm);
   return {{"study_id", prediction.study_id},
           {"device", prediction.device},
-          {"capacity_bytes", prediction.capacity_bytes},
+          {"capacity_bytes", prediction.capacity_bytes ? nlohmann::json(*prediction.capacity_bytes) : nlohmann::json()},
           {"arms", std::move(arms)}};
 }
 

@@ -22,8 +22,8 @@ struct PredictedArm {
 struct Prediction {
   std::string study_id;
   std::string device;
-  std::int64_t capacity_bytes = 0;
-  std::map<std::string, PredictedArm> arms;  // by name; every planned arm
+  std::optional<std::int64_t> capacity_bytes;  // null: no limit
+  std::map<std::string, PredictedArm> arms;    // by name; every planned arm
 };
 
 // Trials of the workspace that are done are not run again. The Exit says why there is no prediction: kEnvironment, kInterrupted.

@@ -66,12 +66,14 @@ protocol::PredictionSpec prediction_of(SweepSpec& spec) {
   prediction.origins["expert_load"] = wanted.expert_load ? origin_of(spec, "simulate.expert_load") : load.otherwise;
   set_origin(spec, "simulate.expert_load", load.load.kind, prediction.origins["expert_load"]);
   for (const char* key : kTrialAssumptions) prediction.origins[key] = origin_of(spec, key);
+  if (wanted.note) prediction.origins["note"] = *wanted.note;
   return prediction;
 }
 
+// A limit that the sweep writes stays, null too: no limit.
 void take_capacity(SweepSpec& spec, protocol::PredictionSpec& prediction) {
   auto& limit = spec.common.backend.memory_limit_bytes;
-  if (!limit) {
+  if (origin_of(spec, "backend.memory_limit") == "default") {
     const std::string origin = "device_memory less outside_allocator";
     limit = prediction.device_memory_bytes - prediction.outside_allocator_bytes;
     set_origin(spec, "backend.memory_limit", spec::format_size_bytes(*limit), origin);

@@ -129,27 +129,21 @@ std::vector<ComparedRow> chosen(const std::vector<ComparedRow>& rows, Wanted wan
   return some;
 }
 
-}  // namespace
-
-std::vector<Table> published_tables(const base::StudyRows& study, const protocol::Published& published) {
+std::vector<Table> comparison_tables(const base::StudyRows& study, const protocol::Published& published) {
   const std::vector<ComparedRow> rows = rules::compare_published(study, published);
   const OwnColumns own(rules::provenance_of(study).value_or(protocol::Provenance::kPredicted));
   const auto with_peak = chosen(rows, [](const ComparedRow& row) { return row.peak.has_value(); });
   const auto with_delta = chosen(rows, [](const ComparedRow& row) { return row.delta.has_value(); });
   const auto compared = chosen(rows, [](const ComparedRow& row) { return row.not_comparable.empty(); });
   const auto left_out = chosen(rows, [](const ComparedRow& row) { return !row.not_comparable.empty(); });
-  std::vector<Table> tables = {
-      table_of("published_peaks", own.title() + " against published: peak allocated", peak_columns(own), with_peak),
-      table_of("published_deltas", own.title() + " against published: peak against another arm", delta_columns(own), with_delta),
-      table_of("published_outcomes", own.title() + " against published: outcome", outcome_columns(own), compared),
-      table_of("published_not_compared", "Published rows that are not compared", left_out_columns(), left_out),
-      setting_table(study, published, own)};
-  for (Table& table : usable_tables(study, published)) tables.push_back(std::move(table));
-  std::erase_if(tables, [](const Table& table) { return table.rows.empty(); });
-  return tables;
+  return {table_of("published_peaks", own.title() + " against published: peak allocated", peak_columns(own), with_peak),
+          table_of("published_deltas", own.title() + " against published: peak against another arm", delta_columns(own), with_delta),
+          table_of("published_outcomes", own.title() + " against published: outcome", outcome_columns(own), compared),
+          table_of("published_not_compared", "Published rows that are not compared", left_out_columns(), left_out),
+          setting_table(study, published, own)};
 }
 
-std::vector<std::string> published_notes(const base::StudyRows& study, const protocol::Published& published) {
+std::vector<std::string> source_notes(const protocol::Published& published) {
   const protocol::PublishedSource& source = published.source;
   std::string text = "published: " + source.title + "; " + source.section + "; " + source.hardware;
   if (source.date) text += "; " + *source.date;
@@ -157,8 +151,18 @@ std::vector<std::string> published_notes(const base::StudyRows& study, const pro
   if (source.core_revision) text += "; Megatron Core " + *source.core_revision;
   std::vector<std::string> notes = {text};
   for (const std::string& remark : published.setting.remarks) notes.push_back("published: " + remark);
-  for (std::string& note : usable_notes(study, published)) notes.push_back(std::move(note));
   return notes;
+}
+
+}  // namespace
+
+ReportPart published_report(const base::StudyRows& study, const protocol::Published& published) {
+  ReportPart report{comparison_tables(study, published), source_notes(published)};
+  ReportPart usable = usable_report(study, published);
+  std::move(usable.tables.begin(), usable.tables.end(), std::back_inserter(report.tables));
+  std::move(usable.notes.begin(), usable.notes.end(), std::back_inserter(report.notes));
+  std::erase_if(report.tables, [](const Table& table) { return table.rows.empty(); });
+  return report;
 }
 
 }  // namespace rematch::report

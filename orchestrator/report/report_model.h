@@ -75,6 +75,12 @@ struct ReportModel {
   std::vector<std::string> notes;
 };
 
+// What a part of a report adds to it.
+struct ReportPart {
+  std::vector<Table> tables;
+  std::vector<std::string> notes;
+};
+
 // What a study's report may have beside its own figures. Borrowed; null: nothing.
 struct Beside {
   const protocol::Published* published = nullptr;

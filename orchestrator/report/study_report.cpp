@@ -31,8 +31,9 @@ void add_upper_bounds(const base::StudyRows& study, ReportModel& model) {
 }
 
 void add_published(const base::StudyRows& study, const protocol::Published& published, ReportModel& model) {
-  append(published_tables(study, published), model.tables);
-  for (std::string& note : published_notes(study, published)) model.notes.push_back(std::move(note));
+  ReportPart part = published_report(study, published);
+  append(std::move(part.tables), model.tables);
+  for (std::string& note : part.notes) model.notes.push_back(std::move(note));
 }
 
 }  // namespace

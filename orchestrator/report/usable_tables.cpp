@@ -11,37 +11,30 @@ namespace rematch::report {
 
 namespace {
 
-using rules::NeededBytes;
 using rules::UsableBytes;
 using rules::UsableInterval;
 using rules::UsableRow;
 
 struct IntervalRow {
-  std::string by;
   UsableInterval interval;
   std::optional<std::int64_t> capacity_bytes;
 };
 
 struct RestRow {
-  std::string by;
   rules::UsableRest rest;
   std::optional<std::int64_t> capacity_bytes;
 };
-
-std::function<Cell(const UsableRow&)> of_needed(std::optional<NeededBytes> UsableRow::*needed, std::int64_t NeededBytes::*member) {
-  return [needed, member](const UsableRow& row) { return row.*needed ? Cell{Bytes{(*(row.*needed)).*member}} : Cell{}; };
-}
 
 std::vector<ColumnOf<UsableRow>> row_columns(const OwnColumns& own) {
   return {
       {{"modules", "modules"}, [](const UsableRow& r) { return text_cell(r.arm); }},
       {{"published_got_through", "published: got through"}, [](const UsableRow& r) { return text_cell(r.at_least_over); }},
-      {own.column("at_least_allocated_bytes", "at least, allocated"), of_needed(&UsableRow::at_least, &NeededBytes::allocated)},
-      {own.column("at_least_reserved_bytes", "at least, reserved"), of_needed(&UsableRow::at_least, &NeededBytes::reserved)},
+      {own.column("at_least_bytes", "at least (allocated)"), [](const UsableRow& r) { return cell_of<Bytes>(r.at_least_bytes); }},
+      {{"published_allocated_bytes", "published: allocated when it failed, at least"},
+       [](const UsableRow& r) { return cell_of<Bytes>(r.published_allocated_bytes); }},
       {{"published_failing_iteration", "published: failed in iteration"},
        [](const UsableRow& r) { return cell_of<Count>(r.failing_iteration); }},
-      {own.column("less_than_allocated_bytes", "less than, allocated"), of_needed(&UsableRow::less_than, &NeededBytes::allocated)},
-      {own.column("less_than_reserved_bytes", "less than, reserved"), of_needed(&UsableRow::less_than, &NeededBytes::reserved)},
+      {own.column("less_than_bytes", "less than (reserved)"), [](const UsableRow& r) { return cell_of<Bytes>(r.less_than_bytes); }},
       {{"reason", "says nothing because"}, [](const UsableRow& r) { return text_cell(r.why_not); }},
   };
 }
@@ -61,7 +54,6 @@ std::string joined(const std::vector<std::string>& arms) {
 
 std::vector<ColumnOf<IntervalRow>> interval_columns() {
   return {
-      {{"by", "by"}, [](const IntervalRow& r) { return text_cell(r.by); }},
       {{"from_bytes", "from"}, [](const IntervalRow& r) { return cell_of<Bytes>(r.interval.from_bytes); }},
       {{"from_arm", "to let pass"}, [](const IntervalRow& r) { return text_cell(r.interval.from_arm); }},
       {{"below_bytes", "to below"}, [](const IntervalRow& r) { return cell_of<Bytes>(r.interval.below_bytes); }},
@@ -75,7 +67,6 @@ std::vector<ColumnOf<IntervalRow>> interval_columns() {
 
 std::vector<ColumnOf<RestRow>> rest_columns() {
   return {
-      {{"by", "by"}, [](const RestRow& r) { return text_cell(r.by); }},
       {{"without", "not explained"}, [](const RestRow& r) { return text_cell(joined(r.rest.without)); }},
       {{"from_bytes", "the others from"}, [](const RestRow& r) { return cell_of<Bytes>(r.rest.from_bytes); }},
       {{"below_bytes", "to below"}, [](const RestRow& r) { return cell_of<Bytes>(r.rest.below_bytes); }},
@@ -87,52 +78,32 @@ std::vector<ColumnOf<RestRow>> rest_columns() {
   };
 }
 
-std::vector<RestRow> rest_rows(const UsableBytes& usable) {
-  std::vector<RestRow> rows;
-  for (const rules::UsableRest& rest : usable.allocated_rests) rows.push_back({"allocated", rest, usable.capacity_bytes});
-  for (const rules::UsableRest& rest : usable.reserved_rests) rows.push_back({"reserved", rest, usable.capacity_bytes});
-  return rows;
-}
-
-bool has_bound(const UsableInterval& interval) { return interval.from_bytes || interval.below_bytes; }
-
-bool has_limit(const base::StudyRows& study) {
-  return std::any_of(study.plan.trials.begin(), study.plan.trials.end(),
-                     [](const protocol::Trial& trial) { return trial.backend.memory_limit_bytes.has_value(); });
+std::vector<Table> tables_of(const UsableBytes& usable, const OwnColumns& own) {
+  std::vector<UsableRow> rows;
+  std::vector<IntervalRow> intervals;
+  std::vector<RestRow> rests;
+  if (usable.interval.from_bytes || usable.interval.below_bytes) {
+    rows = usable.rows;
+    intervals = {{usable.interval, usable.capacity_bytes}};
+  }
+  for (const rules::UsableRest& rest : usable.rests) rests.push_back({rest, usable.capacity_bytes});
+  return {table_of("usable_bytes", "Usable bytes that each published outcome asks for", row_columns(own), rows),
+          table_of("usable_interval", "Usable bytes that all published outcomes leave", interval_columns(), intervals),
+          table_of("usable_rests", "Usable bytes without the fewest rows that contradict the others, each choice of them", rest_columns(),
+                   rests)};
 }
 
 }  // namespace
 
-std::vector<Table> usable_tables(const base::StudyRows& study, const protocol::Published& published) {
+ReportPart usable_report(const base::StudyRows& study, const protocol::Published& published) {
   const UsableBytes usable = rules::usable_bytes(study, published);
-  const OwnColumns own(rules::provenance_of(study).value_or(protocol::Provenance::kPredicted));
-  std::vector<UsableRow> rows;
-  std::vector<IntervalRow> intervals;
-  if (has_bound(usable.allocated)) {
-    rows = usable.rows;
-    intervals = {{"allocated", usable.allocated, usable.capacity_bytes}, {"reserved", usable.reserved, usable.capacity_bytes}};
-  }
-  return {table_of("usable_bytes", "Usable bytes that each published outcome asks for", row_columns(own), rows),
-          table_of("usable_interval", "Usable bytes that all published outcomes leave", interval_columns(), intervals),
-          table_of("usable_rests", "Usable bytes without the fewest rows that contradict the others, each choice of them", rest_columns(),
-                   rest_rows(usable))};
-}
-
-std::vector<std::string> usable_notes(const base::StudyRows& study, const protocol::Published& published) {
-  const UsableBytes usable = rules::usable_bytes(study, published);
-  std::vector<std::string> notes;
-  if (!has_bound(usable.allocated)) return notes;
-  for (const auto& [by, interval] : {std::pair{"allocated", &usable.allocated}, std::pair{"reserved", &usable.reserved}})
-    if (interval->is_empty)
-      notes.push_back(
-          "by " + std::string(by) +
-          " bytes no capacity gives all published outcomes, so that bytes alone do not explain them; these contradict each other: " +
-          joined(interval->contradicting));
-  if (has_limit(study))
-    notes.push_back(
-        "the study ran with a memory limit: near it reserved bytes are fewer than without, and a run that failed says nothing of "
-        "the peak of the step that it failed in");
-  return notes;
+  ReportPart report;
+  report.tables = tables_of(usable, OwnColumns(rules::provenance_of(study).value_or(protocol::Provenance::kPredicted)));
+  if (usable.interval.is_empty)
+    report.notes.push_back(
+        "no capacity gives all published outcomes, so that bytes alone do not explain them; these contradict each other: " +
+        joined(usable.interval.contradicting));
+  return report;
 }
 
 }  // namespace rematch::report

@@ -45,6 +45,14 @@ void note_unsettled(const base::StudyVerdict& verdict, const ArmVerdict& arm, No
         " runs the step times had not settled in the first half (warm-up not_reached): run more steps for a step time to rely on.");
 }
 
+// nullptr: none.
+const std::string* author_note(const base::StudyPlan& plan) {
+  if (plan.trials.empty() || !plan.trials.front().prediction) return nullptr;
+  const auto& origins = plan.trials.front().prediction->origins;
+  const auto found = origins.find("note");
+  return found == origins.end() ? nullptr : &found->second;
+}
+
 }  // namespace
 
 std::vector<std::string> make_notes(const base::StudyRows& study, const base::StudyVerdict& verdict) {
@@ -54,6 +62,7 @@ std::vector<std::string> make_notes(const base::StudyRows& study, const base::St
     notes.emplace_back(
         "Predicted, not measured: the trainer ran on the meta device under the assumptions of the table. It orders and warns; only a "
         "run on the device itself settles anything. Times are estimates by roofline.");
+  if (const std::string* note = author_note(study.plan)) notes.push_back("the sweep says: " + *note);
   if (verdict.num_missing > 0)
     notes.push_back("The study is not complete: " + std::to_string(verdict.num_missing) + " of " + std::to_string(verdict.num_planned) +
                     " trials are missing. Run it again to go on.");

@@ -46,13 +46,6 @@ base::RankPeak peak_through_step(const base::RankRows& rank, std::int64_t step) 
   return peak_of_folds(rank.rank, folds_through_step(rank, step));
 }
 
-base::RankPeak peak_of_step(const base::RankRows& rank, std::int64_t step) {
-  Folds folds;
-  for (const protocol::StepRecord& record : rank.steps)
-    if (record.step == step) folds.push_back(&record.phases);
-  return peak_of_folds(rank.rank, folds);
-}
-
 std::map<protocol::Phase, std::int64_t> phase_peaks_bytes(const base::RankRows& rank) {
   std::map<protocol::Phase, std::int64_t> peaks;
   for (const protocol::PhasePeaks* fold : folds_of(rank))

@@ -14,9 +14,8 @@ namespace rematch::rules {
 
 // Over build, every step, and the step that ran out of memory. On a tie the earlier phase of a step binds.
 base::RankPeak peak_of_rank(const base::RankRows& rank);
-// Over build and the steps up to and including this one (0-based), and over this one alone.
+// Over build and the steps up to and including this one (0-based).
 base::RankPeak peak_through_step(const base::RankRows& rank, std::int64_t step);
-base::RankPeak peak_of_step(const base::RankRows& rank, std::int64_t step);
 // The largest allocated peak of each phase that occurred.
 std::map<protocol::Phase, std::int64_t> phase_peaks_bytes(const base::RankRows& rank);
 std::vector<base::RankPeak> peaks_of_ranks(const base::AttemptRows& attempt);

@@ -31,9 +31,8 @@ std::int64_t last_start_unix_ns(const StudyRows& study) {
   return last;
 }
 
-const RankRows* find_rank(const AttemptRows& attempt, std::int64_t rank) {
-  const auto found = std::find_if(attempt.ranks.begin(), attempt.ranks.end(), [&](const RankRows& rows) { return rows.rank == rank; });
-  return found == attempt.ranks.end() ? nullptr : &*found;
+std::int64_t assumed_bytes(const protocol::Trial& trial) {
+  return trial.prediction ? trial.prediction->workspace_bytes + trial.prediction->graph_pool_bytes : 0;
 }
 
 std::vector<TwinPhase> phases_of(const RankRows* own, const RankRows* twin) {
@@ -71,7 +70,9 @@ std::vector<TwinArm> compare_twin(const StudyRows& study, const StudyRows& twin)
     if (own_run == nullptr || twin_run == nullptr || own_run->failure || twin_run->failure) continue;
     const auto own = hot_rank(peaks_of_ranks(*own_run));
     const auto other = hot_rank(peaks_of_ranks(*twin_run));
-    if (own && other) arms.push_back({arm.arm, *own, *other, phases_of(find_rank(*own_run, own->rank), find_rank(*twin_run, own->rank))});
+    if (own && other)
+      arms.push_back({arm.arm, *own, *other, assumed_bytes(own_run->trial),
+                      phases_of(base::find_rank(own_run->ranks, own->rank), base::find_rank(twin_run->ranks, own->rank))});
   }
   return arms;
 }

@@ -28,9 +28,10 @@ struct TwinPhase {
 // An arm that ended well in both studies.
 struct TwinArm {
   std::string arm;
-  base::RankPeak own;             // of the hot rank
-  base::RankPeak twin;            // of its hot rank
-  std::vector<TwinPhase> phases;  // of the own hot rank, in both
+  base::RankPeak own;              // of the hot rank
+  base::RankPeak twin;             // of its hot rank
+  std::int64_t assumed_bytes = 0;  // of each own peak: workspaces and graph pools, which the modelled device does not have
+  std::vector<TwinPhase> phases;   // of the own hot rank, in both
 };
 
 std::vector<TwinArm> compare_twin(const base::StudyRows& study, const base::StudyRows& twin);

@@ -14,16 +14,25 @@ namespace {
 using base::AttemptRows;
 using protocol::PublishedEnd;
 
-using PeakOf = base::RankPeak (*)(const base::RankRows& rank, std::int64_t step);
-
-NeededBytes largest(const AttemptRows& attempt, PeakOf peak_of, std::int64_t step) {
-  NeededBytes needed;
+base::RankPeak largest_through(const AttemptRows& attempt, std::int64_t step) {
+  base::RankPeak largest;
   for (const base::RankRows& rank : attempt.ranks) {
-    const base::RankPeak peak = peak_of(rank, step);
-    needed.allocated = std::max(needed.allocated, peak.allocated_bytes);
-    needed.reserved = std::max(needed.reserved, peak.reserved_bytes);
+    const base::RankPeak peak = peak_through_step(rank, step);
+    largest.allocated_bytes = std::max(largest.allocated_bytes, peak.allocated_bytes);
+    largest.reserved_bytes = std::max(largest.reserved_bytes, peak.reserved_bytes);
   }
-  return needed;
+  return largest;
+}
+
+bool gave_memory_back(const AttemptRows& attempt, std::int64_t step) {
+  return std::any_of(attempt.ranks.begin(), attempt.ranks.end(),
+                     [&](const base::RankRows& rank) { return rank.steps[static_cast<std::size_t>(step)].num_alloc_retries > 0; });
+}
+
+// With so many bytes the run gets through this step.
+std::int64_t enough_bytes(const AttemptRows& attempt, std::int64_t step) {
+  const auto& limit = attempt.trial.backend.memory_limit_bytes;
+  return limit && gave_memory_back(attempt, step) ? *limit : largest_through(attempt, step).reserved_bytes;
 }
 
 std::string iterations_text(std::int64_t num_iterations) {
@@ -32,22 +41,24 @@ std::string iterations_text(std::int64_t num_iterations) {
 
 void add_completed(const AttemptRows& attempt, UsableRow& row) {
   if (attempt.failure) {
-    row.why_not = "the study's own run failed: run it without a memory limit";
+    row.why_not = "the study's own run failed: give it more memory, or simulate it with backend.memory_limit null";
     return;
   }
-  row.at_least = largest(attempt, peak_through_step, num_steps_completed(attempt) - 1);
+  row.at_least_bytes = largest_through(attempt, num_steps_completed(attempt) - 1).allocated_bytes;
   row.at_least_over = "all steps";
 }
 
-void add_failed(const AttemptRows& attempt, std::int64_t num_completed, UsableRow& row) {
+void add_failed(const AttemptRows& attempt, const protocol::PublishedOutcome& outcome, UsableRow& row) {
+  const std::int64_t num_completed = *outcome.iterations_completed;
   row.failing_iteration = num_completed + 1;
+  if (outcome.allocated) row.published_allocated_bytes = outcome.allocated->bytes - outcome.allocated->resolution_bytes;
   const std::int64_t num_steps = num_steps_completed(attempt);
   if (num_completed > 0 && num_completed <= num_steps) {
-    row.at_least = largest(attempt, peak_through_step, num_completed - 1);
+    row.at_least_bytes = largest_through(attempt, num_completed - 1).allocated_bytes;
     row.at_least_over = iterations_text(num_completed);
   }
   if (num_completed < num_steps)
-    row.less_than = largest(attempt, peak_of_step, num_completed);
+    row.less_than_bytes = enough_bytes(attempt, num_completed);
   else
     row.why_not = "iteration " + std::to_string(num_completed + 1) + " was not completed here";
 }
@@ -63,50 +74,50 @@ UsableRow usable_row(const base::StudyRows& study, const protocol::Published& pu
   if (outcome.kind == PublishedEnd::kCompleted)
     add_completed(attempt, row);
   else if (outcome.kind == PublishedEnd::kOutOfMemory && outcome.iterations_completed)
-    add_failed(attempt, *outcome.iterations_completed, row);
+    add_failed(attempt, outcome, row);
   else
     row.why_not = "the source does not say how far it got";
   return row;
 }
 
-using Member = std::int64_t NeededBytes::*;
-
-void bound_by(const UsableRow& row, Member member, UsableInterval& interval) {
-  if (row.at_least && (!interval.from_bytes || (*row.at_least).*member > *interval.from_bytes)) {
-    interval.from_bytes = (*row.at_least).*member;
+void bound_by(const UsableRow& row, UsableInterval& interval) {
+  const auto lower = lower_bound_bytes(row);
+  if (lower && (!interval.from_bytes || *lower > *interval.from_bytes)) {
+    interval.from_bytes = lower;
     interval.from_arm = row.arm;
   }
-  if (row.less_than && (!interval.below_bytes || (*row.less_than).*member < *interval.below_bytes)) {
-    interval.below_bytes = (*row.less_than).*member;
+  if (row.less_than_bytes && (!interval.below_bytes || *row.less_than_bytes < *interval.below_bytes)) {
+    interval.below_bytes = row.less_than_bytes;
     interval.below_arm = row.arm;
   }
 }
 
-UsableInterval interval_of(const std::vector<UsableRow>& rows, Member member) {
+UsableInterval interval_of(const std::vector<UsableRow>& rows) {
   UsableInterval interval;
-  for (const UsableRow& row : rows) bound_by(row, member, interval);
+  for (const UsableRow& row : rows) bound_by(row, interval);
   interval.is_empty = interval.from_bytes && interval.below_bytes && *interval.from_bytes >= *interval.below_bytes;
   if (!interval.is_empty) return interval;
   for (const UsableRow& row : rows) {
-    const bool too_high = row.at_least && (*row.at_least).*member >= *interval.below_bytes;
-    const bool too_low = row.less_than && (*row.less_than).*member <= *interval.from_bytes;
+    const auto lower = lower_bound_bytes(row);
+    const bool too_high = lower && *lower >= *interval.below_bytes;
+    const bool too_low = row.less_than_bytes && *row.less_than_bytes <= *interval.from_bytes;
     if (too_high || too_low) interval.contradicting.push_back(row.arm);
   }
   return interval;
 }
 
-// Whether this many usable bytes give the row's outcome.
-bool is_explained(const UsableRow& row, Member member, std::int64_t bytes) {
-  return (!row.at_least || (*row.at_least).*member <= bytes) && (!row.less_than || (*row.less_than).*member > bytes);
+// Whether this many usable bytes may give the row's outcome.
+bool is_explained(const UsableRow& row, std::int64_t bytes) {
+  return lower_bound_bytes(row).value_or(bytes) <= bytes && (!row.less_than_bytes || *row.less_than_bytes > bytes);
 }
 
 // The rows that this many usable bytes leave unexplained, and the interval of the others.
-UsableRest rest_at(const std::vector<UsableRow>& rows, Member member, std::int64_t bytes) {
+UsableRest rest_at(const std::vector<UsableRow>& rows, std::int64_t bytes) {
   UsableRest rest;
   UsableInterval others;
   for (const UsableRow& row : rows)
-    if (is_explained(row, member, bytes))
-      bound_by(row, member, others);
+    if (is_explained(row, bytes))
+      bound_by(row, others);
     else
       rest.without.push_back(row.arm);
   rest.from_bytes = others.from_bytes;
@@ -115,13 +126,13 @@ UsableRest rest_at(const std::vector<UsableRow>& rows, Member member, std::int64
 }
 
 // The best choices are met at 0 or at some row's lower bound: between two of these the upper bounds only exclude more.
-std::vector<UsableRest> smallest_rests(const std::vector<UsableRow>& rows, Member member) {
+std::vector<UsableRest> smallest_rests(const std::vector<UsableRow>& rows) {
   std::set<std::int64_t> candidates = {0};
   for (const UsableRow& row : rows)
-    if (row.at_least) candidates.insert((*row.at_least).*member);
+    if (const auto lower = lower_bound_bytes(row)) candidates.insert(*lower);
   std::vector<UsableRest> smallest;
   for (const std::int64_t bytes : candidates) {
-    UsableRest rest = rest_at(rows, member, bytes);
+    UsableRest rest = rest_at(rows, bytes);
     if (!smallest.empty() && rest.without.size() > smallest.front().without.size()) continue;
     if (!smallest.empty() && rest.without == smallest.back().without) continue;
     if (!smallest.empty() && rest.without.size() < smallest.front().without.size()) smallest.clear();
@@ -138,14 +149,17 @@ std::optional<std::int64_t> derived_capacity(const base::StudyRows& study) {
 
 }  // namespace
 
+std::optional<std::int64_t> lower_bound_bytes(const UsableRow& row) {
+  if (!row.at_least_bytes || !row.published_allocated_bytes) return row.at_least_bytes ? row.at_least_bytes : row.published_allocated_bytes;
+  return std::max(*row.at_least_bytes, *row.published_allocated_bytes);
+}
+
 UsableBytes usable_bytes(const base::StudyRows& study, const protocol::Published& published) {
   UsableBytes usable;
   for (const protocol::PublishedRow& row : published.rows)
     for (const std::string& arm : arms_of_row(study, row)) usable.rows.push_back(usable_row(study, published, row, arm));
-  usable.allocated = interval_of(usable.rows, &NeededBytes::allocated);
-  usable.reserved = interval_of(usable.rows, &NeededBytes::reserved);
-  if (usable.allocated.is_empty) usable.allocated_rests = smallest_rests(usable.rows, &NeededBytes::allocated);
-  if (usable.reserved.is_empty) usable.reserved_rests = smallest_rests(usable.rows, &NeededBytes::reserved);
+  usable.interval = interval_of(usable.rows);
+  if (usable.interval.is_empty) usable.rests = smallest_rests(usable.rows);
   usable.capacity_bytes = derived_capacity(study);
   return usable;
 }

@@ -1,5 +1,5 @@
 // Rule: between which bytes the memory that an allocator could use must have been, if the peaks of a study explain which published rows
-// completed and which ran out of memory. Of a study without a memory limit, whose peaks are complete. Pure.
+// completed and which ran out of memory. Pure.
 #pragma once
 
 #include <cstdint>
@@ -12,21 +12,23 @@
 
 namespace rematch::rules {
 
-// The largest peaks of any rank.
-struct NeededBytes {
-  std::int64_t allocated = 0;
-  std::int64_t reserved = 0;
-};
-
-// What one published row says of the usable bytes.
+// What one published row says of the usable bytes. What a run holds must have been usable; with as much as it reserves nothing fails, since
+// an allocator that is short gives cached memory back first. Between the two it depends on the order of requests.
 struct UsableRow {
   std::string arm;
-  std::string why_not;                   // it says nothing; empty when it says something
-  std::optional<NeededBytes> at_least;   // to get as far as the row got
-  std::string at_least_over;             // "all steps", "iteration 1", "iterations 1 to 3"
-  std::optional<NeededBytes> less_than;  // to fail where it failed: the peak of that iteration
+  std::string why_not;                         // it says nothing, or not all that it could; empty otherwise
+  std::optional<std::int64_t> at_least_bytes;  // largest allocated peak of any rank as far as the row got
+  std::string at_least_over;                   // "all steps", "iteration 1", "iterations 1 to 3"
+  // Allocated when its request failed, as published, less what the figure was rounded by.
+  std::optional<std::int64_t> published_allocated_bytes;
+  // Largest reserved peak of any rank up to the end of the iteration in which the row failed; under a limit that made the allocator give
+  // memory back, the limit.
+  std::optional<std::int64_t> less_than_bytes;
   std::optional<std::int64_t> failing_iteration;
 };
+
+// The larger of the two lower bounds; nullopt without one.
+std::optional<std::int64_t> lower_bound_bytes(const UsableRow& row);
 
 // What is left when some rows are not asked.
 struct UsableRest {
@@ -46,11 +48,8 @@ struct UsableInterval {
 
 struct UsableBytes {
   std::vector<UsableRow> rows;  // as compare_published has them
-  UsableInterval allocated;
-  UsableInterval reserved;
-  // Of an empty interval: every choice of the fewest rows without which the others agree.
-  std::vector<UsableRest> allocated_rests;
-  std::vector<UsableRest> reserved_rests;
+  UsableInterval interval;
+  std::vector<UsableRest> rests;               // of an empty interval: every choice of the fewest rows without which the others agree
   std::optional<std::int64_t> capacity_bytes;  // device memory less what is outside of the allocator, by the study's assumptions
 };
 

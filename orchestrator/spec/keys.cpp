@@ -116,6 +116,7 @@ const std::vector<KeyRow>& table() {
       {"simulate.expert_load", Kind::kText, kOptional, SLOT(simulate.expert_load), {}, {"balanced", "forced", "imbalance", "histogram"}},
       {"simulate.expert_imbalance", Kind::kNumber, kOptional, SLOT(simulate.expert_imbalance), {1, 1e5}},
       {"simulate.expert_histogram", Kind::kText, kOptional, SLOT(simulate.expert_histogram)},
+      {"simulate.note", Kind::kText, kOptional, SLOT(simulate.note)},
       {"simulate.train_iters", Kind::kInteger, kOptional, SLOT(simulate.train_iters), {2, 1000}},
       {"launch.kind", Kind::kText, kOptional, SLOT(launch_kind), {}, {"local"}, {"slurm"}},
       {"launch.timeout", Kind::kDuration, kOptional, SLOT(common.timeout_ms), kTimeout},

@@ -48,6 +48,7 @@ struct SimulateSpec {
   double expert_imbalance = 1;                  // of expert_load: imbalance
   std::optional<std::string> expert_histogram;  // of expert_load: histogram; "120,80,...", tokens of each expert
   std::int64_t train_iters = 3;
+  std::optional<std::string> note;  // of the author: what of the setting is inferred, and from what; the report prints it
 };
 
 // Starts with the defaults of every optional key.

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "orchestrator/rules/conclusive.h"
+#include "tests/orchestrator/arm_of.h"
 #include "tests/orchestrator/study_builder.h"
 
 namespace rematch::rules {
@@ -15,16 +16,11 @@ using base::Outcome;
 using protocol::FailureKind;
 using protocol::Phase;
 using protocol::Stage;
+using tests::arm_of;
 using tests::capacity_study;
 using tests::clean_study;
 using tests::kMegabyte;
 using tests::StudyBuilder;
-
-const base::ArmVerdict& arm_of(const base::StudyVerdict& verdict, const std::string& name) {
-  for (const base::ArmVerdict& arm : verdict.arms)
-    if (arm.arm == name) return arm;
-  throw std::logic_error("no arm " + name);
-}
 
 bool has_note(const base::StudyVerdict& verdict, const std::string& part) {
   return std::any_of(verdict.notes.begin(), verdict.notes.end(),

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "orchestrator/rules/judge.h"
+#include "tests/orchestrator/arm_of.h"
 #include "tests/orchestrator/study_builder.h"
 
 namespace rematch::rules {
@@ -9,6 +10,7 @@ namespace {
 
 using protocol::Phase;
 using protocol::Stage;
+using tests::arm_of;
 using tests::kMegabyte;
 using tests::RunShape;
 using tests::StudyBuilder;
@@ -17,12 +19,6 @@ const protocol::ParallelSpec kTwoRanks = {.world_size = 2};
 const protocol::ParallelSpec kPipeline = {.world_size = 4, .pipeline_model_parallel_size = 4};
 // Ranks 0 to 3 are the first pipeline stage, 4 to 7 the second.
 const protocol::ParallelSpec kTwoStages = {.world_size = 8, .tensor_model_parallel_size = 2, .pipeline_model_parallel_size = 2};
-
-const base::ArmVerdict& arm_of(const base::StudyVerdict& verdict, const std::string& name) {
-  for (const base::ArmVerdict& arm : verdict.arms)
-    if (arm.arm == name) return arm;
-  throw std::logic_error("no arm " + name);
-}
 
 std::string notes_of(const base::StudyVerdict& verdict) {
   std::string text;

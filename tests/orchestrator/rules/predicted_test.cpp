@@ -3,6 +3,7 @@
 
 #include "orchestrator/rules/judge.h"
 #include "orchestrator/rules/optimizer_bound.h"
+#include "tests/orchestrator/arm_of.h"
 #include "tests/orchestrator/predicted_study.h"
 
 namespace rematch::rules {
@@ -11,14 +12,9 @@ namespace {
 using base::Outcome;
 using protocol::Phase;
 using protocol::Stage;
+using tests::arm_of;
 using tests::kMegabyte;
 using tests::StudyBuilder;
-
-const base::ArmVerdict& arm_of(const base::StudyVerdict& verdict, const std::string& name) {
-  for (const base::ArmVerdict& arm : verdict.arms)
-    if (arm.arm == name) return arm;
-  throw std::logic_error("no arm " + name);
-}
 
 std::string words_of(const base::StudyVerdict& verdict) {
   std::string text = verdict.answer.reason + "\n" + verdict.conclusion_reason + "\n";

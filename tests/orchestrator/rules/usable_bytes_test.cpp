@@ -46,16 +46,14 @@ TEST(UsableBytes, AreAtLeastWhatCompletedRowsNeedAndLessThanWhatFailedRowsNeeded
   const UsableBytes bytes =
       usable(study, {published_row({}, PublishedEnd::kOutOfMemory, 1), published_row({"moe_act"}, PublishedEnd::kOutOfMemory, 1),
                      published_row({"moe"}, PublishedEnd::kCompleted, 12)});
-  EXPECT_EQ(bytes.allocated.from_bytes, 800 * kMegabyte);
-  EXPECT_EQ(bytes.allocated.from_arm, "moe");
-  EXPECT_EQ(bytes.allocated.below_bytes, 950 * kMegabyte);
-  EXPECT_EQ(bytes.allocated.below_arm, "moe_act");
-  EXPECT_EQ(bytes.reserved.from_bytes, 900 * kMegabyte);
-  EXPECT_EQ(bytes.reserved.below_bytes, 1050 * kMegabyte);
-  EXPECT_FALSE(bytes.allocated.is_empty || bytes.reserved.is_empty);
-  EXPECT_TRUE(bytes.allocated_rests.empty() && bytes.reserved_rests.empty());
-  EXPECT_TRUE(bytes.allocated.contradicting.empty());
-  EXPECT_EQ(bytes.rows[0].at_least->allocated, 700 * kMegabyte) << "it got through iteration 1";
+  EXPECT_EQ(bytes.interval.from_bytes, 800 * kMegabyte) << "what it holds, not what it reserves: 900 MB";
+  EXPECT_EQ(bytes.interval.from_arm, "moe");
+  EXPECT_EQ(bytes.interval.below_bytes, 1050 * kMegabyte) << "what it reserves: 950 MB allocated may fail with 1000 MB";
+  EXPECT_EQ(bytes.interval.below_arm, "moe_act");
+  EXPECT_FALSE(bytes.interval.is_empty);
+  EXPECT_TRUE(bytes.rests.empty());
+  EXPECT_TRUE(bytes.interval.contradicting.empty());
+  EXPECT_EQ(bytes.rows[0].at_least_bytes, 700 * kMegabyte) << "it got through iteration 1";
   EXPECT_EQ(bytes.rows[0].at_least_over, "iteration 1");
   EXPECT_EQ(bytes.rows[2].at_least_over, "all steps");
   EXPECT_EQ(bytes.rows[0].failing_iteration, 2);
@@ -64,65 +62,86 @@ TEST(UsableBytes, AreAtLeastWhatCompletedRowsNeedAndLessThanWhatFailedRowsNeeded
 TEST(UsableBytes, OfAFailureInTheFirstIterationAreLessThanItsPeak) {
   const base::StudyRows study = unlimited_study({{{}, 700, 1000}});
   const UsableBytes bytes = usable(study, {published_row({}, PublishedEnd::kOutOfMemory, 0)});
-  EXPECT_EQ(bytes.rows[0].less_than->allocated, 700 * kMegabyte) << "not that of a later iteration";
-  EXPECT_FALSE(bytes.rows[0].at_least);
-  EXPECT_FALSE(bytes.allocated.from_bytes);
-  EXPECT_EQ(bytes.allocated.below_bytes, 700 * kMegabyte);
+  EXPECT_EQ(bytes.rows[0].less_than_bytes, 800 * kMegabyte) << "not that of a later iteration";
+  EXPECT_FALSE(bytes.rows[0].at_least_bytes);
+  EXPECT_FALSE(bytes.interval.from_bytes);
+  EXPECT_EQ(bytes.interval.below_bytes, 800 * kMegabyte);
 }
 
 TEST(UsableBytes, TakeWhatAFailedRowGotThroughAsALowerBoundToo) {
   const base::StudyRows study = unlimited_study({{{}, 900, 1000}, {{"moe"}, 500, 800}});
   const UsableBytes bytes =
       usable(study, {published_row({}, PublishedEnd::kOutOfMemory, 1), published_row({"moe"}, PublishedEnd::kCompleted, 12)});
-  EXPECT_EQ(bytes.allocated.from_bytes, 900 * kMegabyte);
-  EXPECT_EQ(bytes.allocated.from_arm, "[]");
+  EXPECT_EQ(bytes.interval.from_bytes, 900 * kMegabyte);
+  EXPECT_EQ(bytes.interval.from_arm, "[]");
 }
 
-// core_attn failed in iteration 1 with the control's own peak, which the control got through.
+TEST(UsableBytes, TakeWhatWasPublishedAsAllocatedAtTheFailureAsALowerBoundToo) {
+  const base::StudyRows study = unlimited_study({{{}, 700, 1000}, {{"moe"}, 500, 800}});
+  protocol::PublishedRow control = published_row({}, PublishedEnd::kOutOfMemory, 1);
+  control.outcome.allocated = protocol::PublishedBytes{"950 MB", 950 * kMegabyte, 10 * kMegabyte, true};
+  const UsableBytes bytes = usable(study, {control, published_row({"moe"}, PublishedEnd::kCompleted, 12)});
+  EXPECT_EQ(bytes.rows[0].at_least_bytes, 700 * kMegabyte);
+  EXPECT_EQ(bytes.rows[0].published_allocated_bytes, 940 * kMegabyte) << "less what the figure may be rounded by";
+  EXPECT_EQ(lower_bound_bytes(bytes.rows[0]), 940 * kMegabyte);
+  EXPECT_EQ(bytes.interval.from_bytes, 940 * kMegabyte);
+  EXPECT_EQ(bytes.interval.from_arm, "[]");
+}
+
+// The allocator gave cached memory back to stay under the limit: what it reserved says less than that the run got through with that limit.
+TEST(UsableBytes, AreLessThanTheLimitUnderWhichTheOwnRunHadToGiveMemoryBack) {
+  base::StudyRows study = unlimited_study({{{}, 700, 1000}});
+  const std::vector<protocol::PublishedRow> rows = {published_row({}, PublishedEnd::kOutOfMemory, 1)};
+  study.attempts[0].trial.backend.memory_limit_bytes = 1200 * kMegabyte;
+  EXPECT_EQ(usable(study, rows).interval.below_bytes, 1100 * kMegabyte) << "the limit did not bind";
+  for (base::RankRows& rank : study.attempts[0].ranks) rank.steps[1].num_alloc_retries = 1;
+  EXPECT_EQ(usable(study, rows).interval.below_bytes, 1200 * kMegabyte);
+}
+
+// core_attn failed in iteration 1 though it reserves no more than what the control held, which got through.
 TEST(UsableBytes, AreNoneWhereRowsContradictEachOther) {
   const base::StudyRows study =
-      unlimited_study({{{}, 700, 1000}, {{"core_attn"}, 700, 1000}, {{"moe"}, 500, 800}, {{"moe_act"}, 400, 900}});
+      unlimited_study({{{}, 700, 1000}, {{"core_attn"}, 600, 1000}, {{"moe"}, 500, 800}, {{"moe_act"}, 400, 900}});
   const UsableBytes bytes =
       usable(study, {published_row({}, PublishedEnd::kOutOfMemory, 1), published_row({"core_attn"}, PublishedEnd::kOutOfMemory, 0),
                      published_row({"moe"}, PublishedEnd::kCompleted, 12), published_row({"moe_act"}, PublishedEnd::kOutOfMemory, 1)});
-  EXPECT_TRUE(bytes.allocated.is_empty);
-  EXPECT_EQ(bytes.allocated.from_bytes, 800 * kMegabyte);
-  EXPECT_EQ(bytes.allocated.below_bytes, 700 * kMegabyte);
-  EXPECT_EQ(bytes.allocated.contradicting, (std::vector<std::string>{"[]", "core_attn", "moe"}));
-  ASSERT_EQ(bytes.allocated_rests.size(), 1U) << "two rows contradict core_attn, which contradicts them";
-  EXPECT_EQ(bytes.allocated_rests[0].without, (std::vector<std::string>{"core_attn"}));
-  EXPECT_EQ(bytes.allocated_rests[0].from_bytes, 800 * kMegabyte);
-  EXPECT_EQ(bytes.allocated_rests[0].below_bytes, 900 * kMegabyte);
-  EXPECT_EQ(bytes.reserved_rests[0].from_bytes, 900 * kMegabyte);
+  EXPECT_TRUE(bytes.interval.is_empty);
+  EXPECT_EQ(bytes.interval.from_bytes, 800 * kMegabyte);
+  EXPECT_EQ(bytes.interval.below_bytes, 700 * kMegabyte);
+  EXPECT_EQ(bytes.interval.contradicting, (std::vector<std::string>{"[]", "core_attn", "moe"}));
+  ASSERT_EQ(bytes.rests.size(), 1U) << "two rows contradict core_attn, which contradicts them";
+  EXPECT_EQ(bytes.rests[0].without, (std::vector<std::string>{"core_attn"}));
+  EXPECT_EQ(bytes.rests[0].from_bytes, 800 * kMegabyte);
+  EXPECT_EQ(bytes.rests[0].below_bytes, 1000 * kMegabyte);
 }
 
 TEST(UsableBytes, GiveEveryChoiceOfTheFewestRowsThatAreNotExplained) {
-  const base::StudyRows study = unlimited_study({{{}, 700, 1000}, {{"core_attn"}, 700, 1000}, {{"moe"}, 500, 600}});
+  const base::StudyRows study = unlimited_study({{{}, 700, 1000}, {{"core_attn"}, 600, 1000}, {{"moe"}, 500, 600}});
   const UsableBytes bytes =
       usable(study, {published_row({}, PublishedEnd::kOutOfMemory, 1), published_row({"core_attn"}, PublishedEnd::kOutOfMemory, 0),
                      published_row({"moe"}, PublishedEnd::kCompleted, 12)});
-  ASSERT_EQ(bytes.allocated_rests.size(), 2U);
-  EXPECT_EQ(bytes.allocated_rests[0].without, (std::vector<std::string>{"[]"}));
-  EXPECT_EQ(bytes.allocated_rests[0].from_bytes, 600 * kMegabyte);
-  EXPECT_EQ(bytes.allocated_rests[0].below_bytes, 700 * kMegabyte);
-  EXPECT_EQ(bytes.allocated_rests[1].without, (std::vector<std::string>{"core_attn"}));
-  EXPECT_EQ(bytes.allocated_rests[1].from_bytes, 700 * kMegabyte);
-  EXPECT_EQ(bytes.allocated_rests[1].below_bytes, 1000 * kMegabyte);
+  ASSERT_EQ(bytes.rests.size(), 2U);
+  EXPECT_EQ(bytes.rests[0].without, (std::vector<std::string>{"[]"}));
+  EXPECT_EQ(bytes.rests[0].from_bytes, 600 * kMegabyte);
+  EXPECT_EQ(bytes.rests[0].below_bytes, 700 * kMegabyte);
+  EXPECT_EQ(bytes.rests[1].without, (std::vector<std::string>{"core_attn"}));
+  EXPECT_EQ(bytes.rests[1].from_bytes, 700 * kMegabyte);
+  EXPECT_EQ(bytes.rests[1].below_bytes, 1100 * kMegabyte);
 }
 
 TEST(UsableBytes, AreEmptyWhereTheBoundsMeet) {
-  const base::StudyRows study = unlimited_study({{{}, 800, 800}, {{"moe"}, 800, 800}});
+  const base::StudyRows study = unlimited_study({{{}, 700, 700}, {{"moe"}, 800, 800}});
   const UsableBytes bytes =
       usable(study, {published_row({}, PublishedEnd::kOutOfMemory, 0), published_row({"moe"}, PublishedEnd::kCompleted, 12)});
-  EXPECT_TRUE(bytes.allocated.is_empty) << "at least 800 MB and less than 800 MB";
+  EXPECT_TRUE(bytes.interval.is_empty) << "at least 800 MB and less than 800 MB";
 }
 
 TEST(UsableBytes, SayNothingOfAPeakThatTheStudyDidNotReach) {
   const base::StudyRows study = unlimited_study({{{}, 700, 1000}});
   const UsableBytes late = usable(study, {published_row({}, PublishedEnd::kOutOfMemory, 3)});
   EXPECT_EQ(late.rows[0].why_not, "iteration 4 was not completed here");
-  EXPECT_EQ(late.rows[0].at_least->allocated, 1000 * kMegabyte);
-  EXPECT_FALSE(late.rows[0].less_than);
+  EXPECT_EQ(late.rows[0].at_least_bytes, 1000 * kMegabyte);
+  EXPECT_FALSE(late.rows[0].less_than_bytes);
   const UsableBytes open = usable(study, {published_row({}, PublishedEnd::kOutOfMemory, std::nullopt)});
   EXPECT_NE(open.rows[0].why_not.find("how far it got"), std::string::npos);
 }
@@ -131,11 +150,11 @@ TEST(UsableBytes, SayNothingByARunThatFailedItself) {
   tests::StudyBuilder builder("simulated");
   builder.run_out_of_memory("[]", protocol::Stage::kWarm, Phase::kForward, 1);
   const UsableBytes completed = usable(builder.rows(), {published_row({}, PublishedEnd::kCompleted, 12)});
-  EXPECT_FALSE(completed.rows[0].at_least);
-  EXPECT_NE(completed.rows[0].why_not.find("without a memory limit"), std::string::npos);
+  EXPECT_FALSE(completed.rows[0].at_least_bytes);
+  EXPECT_NE(completed.rows[0].why_not.find("memory_limit null"), std::string::npos);
   const UsableBytes failed = usable(builder.rows(), {published_row({}, PublishedEnd::kOutOfMemory, 1)});
-  EXPECT_FALSE(failed.rows[0].less_than) << "its peak is known as far as it got only";
-  EXPECT_TRUE(failed.rows[0].at_least);
+  EXPECT_FALSE(failed.rows[0].less_than_bytes) << "its peak is known as far as it got only";
+  EXPECT_TRUE(failed.rows[0].at_least_bytes);
 }
 
 TEST(UsableBytes, AreComparedWithTheAssumedCapacity) {
@@ -146,11 +165,11 @@ TEST(UsableBytes, AreComparedWithTheAssumedCapacity) {
   tests::assume_device(study, 900 * kMegabyte);
   const UsableBytes bytes = usable(study, rows);
   EXPECT_EQ(bytes.capacity_bytes, 900 * kMegabyte) << "the device's memory less what is outside of the allocator";
-  const Bounds bounds = {bytes.allocated.from_bytes, bytes.allocated.below_bytes};
+  const Bounds bounds = {bytes.interval.from_bytes, bytes.interval.below_bytes};
   EXPECT_EQ(is_inside(bounds, bytes.capacity_bytes), true);
   EXPECT_EQ(is_inside(bounds, 800 * kMegabyte), true) << "as much as was needed";
   EXPECT_EQ(is_inside(bounds, 799 * kMegabyte), false);
-  EXPECT_EQ(is_inside(bounds, 1000 * kMegabyte), false) << "a peak that fits does not fail";
+  EXPECT_EQ(is_inside(bounds, 1100 * kMegabyte), false) << "what fits is no failure";
   EXPECT_FALSE(is_inside(bounds, std::nullopt));
   EXPECT_FALSE(is_inside({}, 900 * kMegabyte)) << "no row bounds it";
 }

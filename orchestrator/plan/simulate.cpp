@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <stdexcept>
+#include <string>
 
 #include "orchestrator/base/device_table.h"
 #include "orchestrator/spec/expert_load.h"
@@ -11,6 +12,7 @@ namespace rematch::plan {
 
 namespace {
 
+using spec::kSimulateOrigin;
 using spec::SweepSpec;
 
 // Options of the trial that a prediction depends on beside its own; their origins are kept with it.
@@ -92,8 +94,6 @@ void take_steps(SweepSpec& spec) {
 }
 
 }  // namespace
-
-std::vector<spec::Override> simulate_overrides() { return {{"backend.device", "meta", kSimulateOrigin}}; }
 
 SweepSpec simulated(const SweepSpec& spec) {
   SweepSpec result = spec;

@@ -5,6 +5,7 @@
 
 #include "orchestrator/base/device_table.h"
 #include "orchestrator/spec/expert_load.h"
+#include "orchestrator/spec/nearest.h"
 #include "orchestrator/spec/units.h"
 
 namespace rematch::spec {
@@ -28,6 +29,15 @@ void check_capacity(ParseState& state) {
 }
 
 }  // namespace
+
+void take_meta_device(ParseState& state) {
+  const std::vector<std::string> devices = {"cpu", "cuda", "meta"};
+  std::string& device = state.spec.common.backend.device;
+  if (std::find(devices.begin(), devices.end(), device) == devices.end() && state.sound({"backend.device"}))
+    state.refuse_first({"backend.device"}, unknown_name_message(device, "a device", devices));
+  device = "meta";
+  state.places["backend.device"] = {kSimulateOrigin, 0, 0};
+}
 
 void check_simulate(ParseState& state) {
   if (has_problem_in(state, "model") || has_problem_in(state, "parallel") || has_problem_in(state, "simulate")) return;

@@ -14,6 +14,13 @@
 namespace rematch::spec {
 
 inline constexpr const char* kSweepSchema = "rematch/sweep/1";
+inline constexpr const char* kSimulateOrigin = "--simulate";  // of values that a simulation lays over the file's
+
+// What a sweep is read for.
+enum class SweepUse {
+  kRun,
+  kSimulate,  // its ranks run on the meta device and stand for those of the device that is written
+};
 
 // A value that outranks the file's: key "training.seed", value as YAML text ("7", "[moe_act, moe]", "moe_act,moe").
 struct Override {
@@ -78,7 +85,8 @@ struct ParsedSweep {
   std::vector<Diagnostic> warnings;
 };
 
+// For kSimulate the device is meta; the trainer then need not have the one that is written, which must still be a device.
 ParsedSweep parse_sweep(const std::string& text, const std::string& file_name, const protocol::Describe& trainer,
-                        const std::vector<Override>& overrides);
+                        const std::vector<Override>& overrides, SweepUse use = SweepUse::kRun);
 
 }  // namespace rematch::spec

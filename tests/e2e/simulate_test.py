@@ -20,6 +20,22 @@ class TinyTest(unittest.TestCase):
         self.assertEqual(self.result.returncode, 0, self.result.stderr)
         self.assertEqual(self.workspace.rematch("run", self.sweep).returncode, 3, "this trainer has no cuda")
 
+    def test_meta_without_a_simulation_is_refused_at_its_place(self):
+        for verb in ("plan", "run"):
+            result = self.workspace.rematch(verb, self.sweep, "--set", "backend.device=meta")
+            self.assertEqual((result.returncode, result.stdout), (3, ""))
+            self.assertIn("--set backend.device=meta: backend.device: meta only predicts: use --simulate", result.stderr)
+        self.assertEqual(self.workspace.rematch("plan", "--simulate", self.sweep, "--set", "backend.device=meta").returncode, 0)
+
+    def test_only_cuda_is_a_device_that_a_simulation_could_stand_in_for(self):
+        hint = "--simulate predicts the sweep here"
+        self.assertIn(hint, self.workspace.rematch("run", self.sweep).stderr)
+        for arguments in (("run",), ("plan", "--simulate"), ("plan", "--predict")):
+            result = self.workspace.rematch(*arguments, self.sweep, "--set", "backend.device=gpu")
+            self.assertEqual((result.returncode, result.stdout), (3, ""))
+            self.assertIn("--set backend.device=gpu: backend.device: 'gpu' is not a device", result.stderr)
+            self.assertNotIn(hint, result.stderr)
+
     def test_the_control_runs_once_and_of_ranks_that_are_alike_one(self):
         self.assertEqual(self.workspace.rows("SELECT arm, count(*) FROM trial GROUP BY arm ORDER BY arm"),
                          [("[]", 1), ("moe", 1), ("moe_act", 1)])

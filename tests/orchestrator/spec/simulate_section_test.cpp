@@ -40,6 +40,34 @@ TEST(SimulateSection, IsRefusedAtItsPlaceWhereItDoesNotFitTheModel) {
   }
 }
 
+protocol::Describe trainer_with_meta() {
+  protocol::Describe described = example_trainer();
+  described.devices.emplace_back("meta");
+  return described;
+}
+
+ParsedSweep for_device(const std::string& device, SweepUse use) {
+  return parse_sweep(sample_with("device: cpu", "device: " + device), "s.yaml", trainer_with_meta(), {}, use);
+}
+
+TEST(SimulateSection, IsWhatMetaNeedsSoWithoutASimulationMetaIsRefused) {
+  const ParsedSweep run = for_device("meta", SweepUse::kRun);
+  EXPECT_EQ(all_problems(run).rfind("s.yaml:15:19: backend.device: meta only predicts: use --simulate", 0), 0u) << all_problems(run);
+  EXPECT_EQ(run.problems.size(), 1u);
+  EXPECT_EQ(all_problems(for_device("meta", SweepUse::kSimulate)), "");
+}
+
+TEST(SimulateSection, StandsForAnyDeviceThatIsOneAndRefusesOthersWhereTheyAreWritten) {
+  for (const char* device : {"cpu", "cuda"}) {
+    const ParsedSweep parsed = for_device(device, SweepUse::kSimulate);
+    EXPECT_EQ(all_problems(parsed), "") << device;
+    EXPECT_EQ(parsed.spec.common.backend.device, "meta");
+  }
+  const ParsedSweep parsed = for_device("gpu", SweepUse::kSimulate);
+  EXPECT_EQ(all_problems(parsed).rfind("s.yaml:15:19: backend.device: 'gpu' is not a device", 0), 0u) << all_problems(parsed);
+  EXPECT_EQ(parsed.problems.size(), 1u);
+}
+
 TEST(SimulateSection, LeavesTheLoadBalancedWhereNothingIsSaid) {
   const ParsedSweep parsed = parse_sample(kSampleSweep);
   ASSERT_EQ(all_problems(parsed), "");

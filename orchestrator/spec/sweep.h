@@ -52,7 +52,7 @@ struct SimulateSpec {
   std::optional<std::int64_t> workspace_bytes;
   std::int64_t graph_pool_bytes = 0;
   std::optional<std::string> expert_load;       // null: forced where the model forces it, else balanced
-  double expert_imbalance = 1;                  // of expert_load: imbalance
+  std::optional<double> expert_imbalance;       // of expert_load: imbalance
   std::optional<std::string> expert_histogram;  // of expert_load: histogram; "120,80,...", tokens of each expert
   std::int64_t train_iters = 3;
 };

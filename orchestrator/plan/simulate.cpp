@@ -20,7 +20,6 @@ constexpr const char* kTrialAssumptions[] = {"backend.attention",
                                              "features.cross_entropy_gradient",
                                              "features.moe_shared_expert_overlap",
                                              "features.cuda_graph_impl",
-                                             "optimizer.use_distributed_optimizer",
                                              "optimizer.use_precision_aware_optimizer",
                                              "optimizer.grad_reduce_in_fp32",
                                              "optimizer.gradient_accumulation_fusion"};

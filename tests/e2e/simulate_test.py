@@ -74,6 +74,19 @@ class TinyTest(unittest.TestCase):
         self.assertEqual((again.returncode, again.stdout), (self.result.returncode, self.result.stdout))
         self.assertEqual(self.workspace.files("trial.json"), before)
 
+    def test_status_says_that_the_study_is_predicted(self):
+        status = json.loads(self.workspace.rematch("status", "--json").stdout)
+        self.assertEqual([study["provenance"] for study in status["studies"]], ["predicted"])
+        self.assertRegex(self.workspace.rematch("status").stdout, r"\n\S+ +\S+ +predicted +3 +3 ")
+
+    def test_a_limit_above_what_the_device_leaves_is_warned_of(self):
+        own = Workspace(self)
+        sweep = own.write_sweep(TINY_SWEEP)
+        for arguments in (("plan", "--simulate"), ("plan", "--predict")):
+            result = own.rematch(*arguments, sweep, "--set", "backend.memory_limit=90GB")
+            self.assertEqual(result.returncode, 0, result.stderr)
+            self.assertEqual(result.stderr.count("warning: --set backend.memory_limit=90GB: backend.memory_limit: "), 1, result.stderr)
+
     def test_ingest_gives_the_same_rows(self):
         before = self.workspace.dump()
         (self.workspace.root / "rematch.db").unlink()
@@ -154,6 +167,14 @@ class PredictTest(unittest.TestCase):
         self.assertLess(arms["moe"]["peak_allocated_bytes"], arms["[]"]["peak_allocated_bytes"])
         text = self.plan("--predict").stdout
         self.assertEqual(text.count("predicted to fit"), 3, text)
+
+    def test_a_second_prediction_prints_the_same(self):
+        fresh = Workspace(self)
+        sweep = fresh.write_sweep(FOR_CUDA)
+        first, second = (fresh.rematch("plan", "--predict", sweep) for _ in range(2))
+        self.assertEqual((first.returncode, second.returncode), (0, 0), first.stderr)
+        self.assertEqual(first.stdout, second.stdout)
+        self.assertRegex(first.stdout, r"upper bounds from the control of study \S+ \(predicted\), trial")
 
     def test_what_is_done_is_not_run_again(self):
         self.plan("--predict")

@@ -25,6 +25,7 @@ struct AttributedPeak {
 struct ControlPeak {
   std::string study;
   std::string trial_id;
+  std::optional<protocol::Provenance> provenance;  // nullopt: its rank has not said it
   AttributedPeak peak;
 };
 

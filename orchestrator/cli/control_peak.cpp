@@ -32,8 +32,9 @@ std::string upper_bound_text(const base::ControlPeak& control, const protocol::R
 
 std::string source_text(const base::ControlPeak& control) {
   const base::AttributedPeak& peak = control.peak;
-  return "the control of study " + control.study + ", trial " + control.trial_id + ", rank " + std::to_string(peak.rank) + ", " +
-         std::string(protocol::to_string(peak.phase)) + (peak.step ? " of step " + std::to_string(*peak.step) : "");
+  const std::string provenance = control.provenance ? " (" + std::string(protocol::to_string(*control.provenance)) + ")" : "";
+  return "the control of study " + control.study + provenance + ", trial " + control.trial_id + ", rank " + std::to_string(peak.rank) +
+         ", " + std::string(protocol::to_string(peak.phase)) + (peak.step ? " of step " + std::to_string(*peak.step) : "");
 }
 
 }  // namespace rematch::cli

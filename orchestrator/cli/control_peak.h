@@ -15,7 +15,7 @@ std::optional<base::ControlPeak> find_control_peak(const base::StudyPlan& plan, 
 
 // How much an arm can lower the control's peak at most: "at most -1.323 MB of the control's 48.151 MB peak".
 std::string upper_bound_text(const base::ControlPeak& control, const protocol::RecomputeSpec& recompute);
-// Which control that was: study, trial, rank, phase and step.
+// Which control that was: study, provenance, trial, rank, phase and step.
 std::string source_text(const base::ControlPeak& control);
 
 }  // namespace rematch::cli

@@ -1,5 +1,6 @@
 // `rematch plan SWEEP`: what `run` would do, and what it would cost. Starts nothing but, on request, its prediction.
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
@@ -46,25 +47,32 @@ class PlanVerb : public Verb {
     const auto loaded = plan_sweep(source, as_simulation ? SweepUse::kSimulate : SweepUse::kRun, streams);
     if (const Exit* exit = std::get_if<Exit>(&loaded)) return *exit;
     const auto& input = std::get<SweepInput>(loaded);
-    PlanKnowledge known{find_control_peak(input.plan, options, streams), std::nullopt};
+    PlanKnowledge known;
     if (predict_) {
-      auto predicted = predict_sweep(source, options, streams);
+      auto predicted = predict_sweep(source, input.warnings, options, streams);
       if (const Exit* exit = std::get_if<Exit>(&predicted)) return *exit;
       known.prediction = std::move(std::get<Prediction>(predicted));
     }
+    known.control = find_control_peak(input.plan, options, streams);  // of the prediction too
     print(input, known, streams);
     return Exit::kOk;
   }
 
  private:
-  static std::variant<Prediction, Exit> predict_sweep(const SweepSource& source, const GlobalOptions& options, Streams streams) {
-    std::ostringstream said_before;  // the same warnings
-    const auto simulated = plan_sweep(source, SweepUse::kSimulate, {streams.out, said_before});
+  static std::variant<Prediction, Exit> predict_sweep(const SweepSource& source, const std::vector<spec::Diagnostic>& said_before,
+                                                      const GlobalOptions& options, Streams streams) {
+    std::ostringstream said;  // what said_before has is not said again
+    const auto simulated = plan_sweep(source, SweepUse::kSimulate, {streams.out, said});
     if (const Exit* exit = std::get_if<Exit>(&simulated)) {
-      streams.err << said_before.str();
+      streams.err << said.str();
       return *exit;
     }
-    return predict(std::get<SweepInput>(simulated), options, streams);
+    const auto& input = std::get<SweepInput>(simulated);
+    for (const spec::Diagnostic& warning : input.warnings) {
+      const auto is_same = [&](const spec::Diagnostic& other) { return to_string(other) == to_string(warning); };
+      if (std::none_of(said_before.begin(), said_before.end(), is_same)) streams.err << "warning: " << to_string(warning) << "\n";
+    }
+    return predict(input, options, streams);
   }
 
   void print(const SweepInput& input, const PlanKnowledge& known, Streams streams) const {

@@ -70,6 +70,7 @@ nlohmann::json control_json(const base::ControlPeak& control) {
   const base::AttributedPeak& peak = control.peak;
   return {{"study", control.study},
           {"trial_id", control.trial_id},
+          {"provenance", control.provenance ? nlohmann::json(protocol::to_string(*control.provenance)) : nlohmann::json(nullptr)},
           {"rank", peak.rank},
           {"step", peak.step ? nlohmann::json(*peak.step) : nlohmann::json(nullptr)},
           {"phase", protocol::to_string(peak.phase)},

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <ostream>
 
+#include "orchestrator/base/planned_provenance.h"
 #include "orchestrator/base/study_plan.h"
 #include "orchestrator/cli/verb.h"
 #include "orchestrator/engine/record_tail.h"
@@ -34,6 +35,7 @@ struct RunningTrial {
 struct StudyStatus {
   std::string name;
   std::string study_id;
+  std::optional<protocol::Provenance> provenance;   // of its plan; null without trials
   std::int64_t num_planned = 0;                     // trials
   std::int64_t num_done = 0;                        // trials
   std::optional<std::int64_t> num_failed_attempts;  // null without a database
@@ -69,7 +71,14 @@ std::vector<store::StudySummary> stored_summaries(const fs::path& workspace) {
 StudyStatus status_of(const fs::path& study_folder, const base::StudyPlan& plan, const std::vector<store::StudySummary>& summaries,
                       const std::optional<engine::WorkspaceHolder>& holder) {
   const engine::StudyFolder folder(study_folder);
-  StudyStatus status{plan.name, plan.study_id, static_cast<std::int64_t>(plan.trials.size()), folder.num_done(plan), {}, {}, {}};
+  StudyStatus status{plan.name,
+                     plan.study_id,
+                     base::planned_provenance(plan),
+                     static_cast<std::int64_t>(plan.trials.size()),
+                     folder.num_done(plan),
+                     {},
+                     {},
+                     {}};
   const auto stored = std::find_if(summaries.begin(), summaries.end(), [&](const auto& each) { return each.study_id == plan.study_id; });
   if (stored != summaries.end()) status.num_failed_attempts = stored->num_failed_attempts;
   if (holder && holder->study == study_folder.filename()) {
@@ -104,16 +113,18 @@ std::string state_text(const StudyStatus& status) {
 void print_table(const std::vector<StudyStatus>& statuses, std::ostream& out) {
   std::size_t width = 5;
   for (const StudyStatus& status : statuses) width = std::max(width, status.name.size());
-  out << fmt::format("{:<{}}  {:<16}  {:>5}  {:>7}  {:>15}  state\n", "study", width, "id", "done", "planned", "failed attempts");
+  out << fmt::format("{:<{}}  {:<16}  {:<15}  {:>5}  {:>7}  {:>15}  state\n", "study", width, "id", "provenance", "done", "planned",
+                     "failed attempts");
   for (const StudyStatus& status : statuses)
-    out << fmt::format("{:<{}}  {:<16}  {:>5}  {:>7}  {:>15}  {}\n", status.name, width, status.study_id, status.num_done,
-                       status.num_planned, status.num_failed_attempts ? std::to_string(*status.num_failed_attempts) : "-",
-                       state_text(status));
+    out << fmt::format("{:<{}}  {:<16}  {:<15}  {:>5}  {:>7}  {:>15}  {}\n", status.name, width, status.study_id,
+                       status.provenance ? protocol::to_string(*status.provenance) : "-", status.num_done, status.num_planned,
+                       status.num_failed_attempts ? std::to_string(*status.num_failed_attempts) : "-", state_text(status));
 }
 
 nlohmann::json to_json(const StudyStatus& status) {
   nlohmann::json document{{"name", status.name},         {"study_id", status.study_id},    {"num_planned", status.num_planned},
                           {"num_done", status.num_done}, {"num_failed_attempts", nullptr}, {"running", nullptr}};
+  document["provenance"] = status.provenance ? nlohmann::json(protocol::to_string(*status.provenance)) : nlohmann::json(nullptr);
   if (status.num_failed_attempts) document["num_failed_attempts"] = *status.num_failed_attempts;
   if (!status.holder) return document;
   nlohmann::json& running = document["running"] = {{"pid", status.holder->pid}, {"host", status.holder->host}, {"trial", nullptr}};

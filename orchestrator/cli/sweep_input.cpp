@@ -73,10 +73,7 @@ Exit refuse(const std::vector<spec::Diagnostic>& problems, const std::string& pa
 }
 
 spec::ParsedSweep parse(const SweepSource& source, SweepUse use) {
-  std::vector<spec::Override> overrides = source.overrides;
-  if (use == SweepUse::kSimulate)
-    for (spec::Override& override : plan::simulate_overrides()) overrides.push_back(std::move(override));
-  return spec::parse_sweep(source.text, source.path, source.described, overrides);
+  return spec::parse_sweep(source.text, source.path, source.described, source.overrides, use);
 }
 
 }  // namespace
@@ -125,9 +122,9 @@ std::variant<SweepInput, Exit> load_sweep(const SweepArguments& arguments, const
 }
 
 bool only_lacks_device(const SweepSource& source) {
-  const auto problems = parse(source, SweepUse::kRun).problems;
-  const bool is_device = problems.size() == 1 && problems.front().path == "backend.device";
-  return is_device && parse(source, SweepUse::kSimulate).problems.empty();
+  const spec::ParsedSweep parsed = parse(source, SweepUse::kRun);
+  const bool is_device = parsed.problems.size() == 1 && parsed.problems.front().path == "backend.device";
+  return is_device && parsed.spec.common.backend.device == "cuda" && parse(source, SweepUse::kSimulate).problems.empty();
 }
 
 }  // namespace rematch::cli

@@ -13,11 +13,7 @@
 
 namespace rematch::cli {
 
-// What a sweep is read for.
-enum class SweepUse {
-  kRun,
-  kSimulate,  // its ranks run on the meta device and stand for those of a GPU
-};
+using spec::SweepUse;
 
 // SWEEP, --set and --simulate on the command line of the verbs that read a sweep.
 struct SweepArguments {
@@ -51,7 +47,7 @@ std::variant<SweepSource, Exit> read_sweep(const SweepArguments& arguments, cons
 std::variant<SweepInput, Exit> plan_sweep(const SweepSource& source, SweepUse use, Streams streams);
 // Both, for the use that the arguments name.
 std::variant<SweepInput, Exit> load_sweep(const SweepArguments& arguments, const GlobalOptions& options, Streams streams);
-// Whether nothing but a device that this trainer lacks is wrong with the sweep: it can be predicted here, and not run.
+// Whether nothing but cuda, which this trainer lacks, is wrong with the sweep: it can be predicted here, and not run.
 bool only_lacks_device(const SweepSource& source);
 
 }  // namespace rematch::cli

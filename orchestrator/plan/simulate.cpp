@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <stdexcept>
+#include <string>
 
 #include "orchestrator/base/device_table.h"
 #include "orchestrator/spec/expert_load.h"
@@ -11,6 +12,7 @@ namespace rematch::plan {
 
 namespace {
 
+using spec::kSimulateOrigin;
 using spec::SweepSpec;
 
 // Options of the trial that a prediction depends on beside its own; their origins are kept with it.
@@ -18,7 +20,6 @@ constexpr const char* kTrialAssumptions[] = {"backend.attention",
                                              "features.cross_entropy_gradient",
                                              "features.moe_shared_expert_overlap",
                                              "features.cuda_graph_impl",
-                                             "optimizer.use_distributed_optimizer",
                                              "optimizer.use_precision_aware_optimizer",
                                              "optimizer.grad_reduce_in_fp32",
                                              "optimizer.gradient_accumulation_fusion"};
@@ -94,8 +95,6 @@ void take_steps(SweepSpec& spec) {
 }
 
 }  // namespace
-
-std::vector<spec::Override> simulate_overrides() { return {{"backend.device", "meta", kSimulateOrigin}}; }
 
 SweepSpec simulated(const SweepSpec& spec) {
   SweepSpec result = spec;

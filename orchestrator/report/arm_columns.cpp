@@ -87,7 +87,7 @@ ArmColumns hot_rank_columns() {
 }
 
 ArmColumns hot_rank_alike_columns() {
-  return {{{"hot_rank_num_alike", "alike"},
+  return {{{"hot_rank_num_alike", "others alike"},
            [](const ArmContext& c) { return c.arm->figures ? alike_cell(c, c.arm->figures->hot.rank) : Cell{}; }}};
 }
 
@@ -207,7 +207,7 @@ ArmColumn reason_column(Place place) {
 }
 
 ArmColumns failed_rank_alike_columns(Place place) {
-  return {{{"failure_num_alike", "alike", place},
+  return {{{"failure_num_alike", "others alike", place},
            [](const ArmContext& c) { return c.arm->failure ? alike_cell(c, c.arm->failure->rank) : Cell{}; }}};
 }
 

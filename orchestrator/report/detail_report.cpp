@@ -7,6 +7,7 @@
 #include "orchestrator/report/detail_tables.h"
 #include "orchestrator/report/moved_table.h"
 #include "orchestrator/report/report_model.h"
+#include "orchestrator/report/study_facts.h"
 
 namespace rematch::report {
 
@@ -127,7 +128,7 @@ std::vector<base::ArmVerdict> arms_named(const std::vector<base::ArmVerdict>& ar
 
 base::Result<ReportModel> make_detail_report(const base::StudyRows& study, const base::StudyVerdict& verdict,
                                              const std::string& trial_or_arm) {
-  const std::string in_study = " in study " + study.plan.name;
+  const std::string in_study = " in study " + study_title(study.plan);
   const base::ArmRow* arm = find_arm(study.plan, trial_or_arm);
   if (arm != nullptr && arm->status != base::ArmStatus::kPlanned)
     return base::Error{"arm " + trial_or_arm + in_study + " was not run: it is " + std::string(base::to_string(arm->status)) + ": " +
@@ -150,7 +151,7 @@ base::Result<ReportModel> make_detail_report(const base::StudyRows& study, const
   }
   if (!shown) return base::Error{model.title + " has no attempt yet: `rematch run` starts it"};
   model.tables.push_back(runs_table(study.plan, runs));
-  if (Table moved = moved_table(arms_named(verdict.arms, study.attempts[*shown].trial.arm)); !moved.rows.empty())
+  if (Table moved = moved_table(study.plan, arms_named(verdict.arms, study.attempts[*shown].trial.arm)); !moved.rows.empty())
     model.tables.push_back(std::move(moved));
   const AttemptRows& attempt = study.attempts[*shown];
   model.header = attempt_facts(attempt);

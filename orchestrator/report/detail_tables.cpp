@@ -28,7 +28,7 @@ template <typename Row, typename RankOf>
 std::vector<ColumnOf<Row>> with_rank(const base::AttemptRows& attempt, RankOf rank_of, std::vector<ColumnOf<Row>> others) {
   std::vector<ColumnOf<Row>> columns = {{{"rank", "rank"}, [=](const Row& r) { return Cell{Count{rank_of(r)}}; }}};
   if (attempt.trial.prediction)
-    columns.push_back({{"num_alike", "alike"},
+    columns.push_back({{"num_alike", "others alike"},
                        [=, counts = base::alike_counts(attempt.trial)](const Row& r) { return Cell{Count{counts.at(rank_of(r))}}; }});
   columns.insert(columns.end(), others.begin(), others.end());
   return columns;

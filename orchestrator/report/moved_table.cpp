@@ -1,5 +1,6 @@
 #include "orchestrator/report/moved_table.h"
 
+#include "orchestrator/base/predicted.h"
 #include "orchestrator/report/cells.h"
 
 namespace rematch::report {
@@ -39,8 +40,8 @@ Cell phase_cell(const std::optional<base::RankPeak>& peak) { return peak ? name_
 
 }  // namespace
 
-Table moved_table(const std::vector<base::ArmVerdict>& arms) {
-  const std::vector<ColumnOf<Row>> columns = {
+Table moved_table(const base::StudyPlan& plan, const std::vector<base::ArmVerdict>& arms) {
+  std::vector<ColumnOf<Row>> columns = {
       {{"modules", "modules"}, [](const Row& r) { return text_cell(r.arm); }},
       {{"moved", "moved"}, [](const Row& r) { return text_cell(r.moved); }},
       {{"side", "side"}, [](const Row& r) { return text_cell(r.side); }},
@@ -51,9 +52,9 @@ Table moved_table(const std::vector<base::ArmVerdict>& arms) {
       {{"against_binding_phase", "binding phase there"}, [](const Row& r) { return phase_cell(r.rank->against); }},
       {{"peak_allocated_bytes", "peak here"}, [](const Row& r) { return peak_cell(r.rank->own); }},
       {{"binding_phase", "binding phase here"}, [](const Row& r) { return phase_cell(r.rank->own); }},
-      {{"num_alike", "ranks alike", Place::kTextOnly},
-       [](const Row& r) { return r.rank->num_alike > 0 ? Cell{Count{r.rank->num_alike}} : Cell{}; }},
   };
+  if (base::is_predicted(plan))
+    columns.insert(columns.begin() + 4, {{"num_alike", "others alike"}, [](const Row& r) { return Cell{Count{r.rank->num_alike}}; }});
   return table_of("moved_ranks", "Moved to another rank", columns, rows_of(arms));
 }
 

@@ -10,6 +10,6 @@
 namespace rematch::report {
 
 // Two rows a move; no rows when nothing moved to another rank.
-Table moved_table(const std::vector<base::ArmVerdict>& arms);
+Table moved_table(const base::StudyPlan& plan, const std::vector<base::ArmVerdict>& arms);
 
 }  // namespace rematch::report

@@ -55,6 +55,8 @@ std::vector<Assumption> assumptions_of(const Trial& trial) {
   add("capacity of the allocator", cell_of<Bytes>(trial.backend.memory_limit_bytes), "capacity");
   add("workspaces", Bytes{prediction.workspace_bytes}, "workspace");
   add("graph pools", Bytes{prediction.graph_pool_bytes}, "graph_pool");
+  const std::string& graphs = trial.features.cuda_graph_impl;
+  add("CUDA graphs", graphs == "none" ? "none captured" : graphs, "features.cuda_graph_impl");
   add("expert load", load_text(prediction.expert_load), "expert_load");
   add("cross-entropy gradient", trial.features.cross_entropy_gradient, "features.cross_entropy_gradient");
   add("optimizer bytes", optimizer_text(trial.optimizer), "optimizer.use_precision_aware_optimizer");
@@ -96,7 +98,7 @@ Table classes_table(const Trial& trial) {
       {{"rank", "rank"}, [](const RankClass& c) { return Cell{Count{c.rank}}; }},
       {{"pipeline_rank", "pipeline rank"},
        [=](const RankClass& c) { return Cell{Count{dims.position(protocol::Axis::kPipeline, static_cast<int>(c.rank))}}; }},
-      {{"num_ranks", "ranks alike"}, [](const RankClass& c) { return Cell{Count{static_cast<std::int64_t>(c.ranks.size())}}; }},
+      {{"num_ranks", "ranks in class"}, [](const RankClass& c) { return Cell{Count{static_cast<std::int64_t>(c.ranks.size())}}; }},
       {{"ranks", "which"}, [](const RankClass& c) { return text_cell(ranges_text(c.ranks)); }},
   };
   return table_of("rank_classes", "Ranks that were run, and those that they stand for", columns, protocol::rank_classes(trial));

@@ -69,10 +69,13 @@ std::vector<Fact> study_facts(const base::StudyRows& study, const base::StudyVer
   facts.push_back({"trials_planned", "trials planned", Count{verdict.num_planned}});
   facts.push_back({"trials_missing", "trials missing", Count{verdict.num_missing}});
   facts.push_back({"budget_per_rank_bytes", "budget per rank", cell_of<Bytes>(study.plan.budget_per_rank_bytes)});
-  facts.push_back({"conclusion", "conclusion", text_cell(verdict.conclusion_reason.empty() ? "usable" : verdict.conclusion_reason)});
+  const std::string usable = base::is_predicted(study.plan) ? "predicted usable" : "usable";
+  facts.push_back({"conclusion", "conclusion", text_cell(verdict.conclusion_reason.empty() ? usable : verdict.conclusion_reason)});
   facts.push_back({"exit_code", "exit code", Count{base::exit_code(verdict.conclusion)}});
   return facts;
 }
+
+std::string study_title(const base::StudyPlan& plan) { return plan.name + (base::is_predicted(plan) ? " (predicted)" : ""); }
 
 std::vector<Fact> answer_facts(const base::StudyRows& study, const base::StudyVerdict& verdict) {
   const base::Answer& answer = verdict.answer;

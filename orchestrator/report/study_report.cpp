@@ -40,10 +40,11 @@ void add_published(const base::StudyRows& study, const protocol::Published& publ
 
 ReportModel make_report(const base::StudyRows& study, const base::StudyVerdict& verdict, const Beside& beside) {
   ReportModel model;
-  model.title = "Study " + study.plan.name;
+  model.title = "Study " + study_title(study.plan);
   model.header = study_facts(study, verdict);
   model.tables = arm_tables(study, verdict);
-  append({moved_table(verdict.arms), failed_arms_table(study, verdict), reasons_table(study, verdict), control_pairs_table(verdict)},
+  append({moved_table(study.plan, verdict.arms), failed_arms_table(study, verdict), reasons_table(study, verdict),
+          control_pairs_table(verdict)},
          model.tables);
   append(prediction_tables(study.plan), model.tables);
   model.answer = answer_facts(study, verdict);

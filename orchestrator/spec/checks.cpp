@@ -38,6 +38,9 @@ void check_device(ParseState& state) {
   const auto& trainer = state.trainer;
   if (!contains(trainer.devices, backend.device))
     state.refuse_first({"backend.device"}, unknown_name_message(backend.device, "a device of this trainer", trainer.devices));
+  else if (backend.device == "meta" && state.use == SweepUse::kRun)
+    state.refuse_first({"backend.device"},
+                       "meta only predicts: use --simulate, which says what is assumed, and keep the device that is meant");
   if (!contains(trainer.attention_backends, backend.attention))
     state.refuse_first({"backend.attention"},
                        unknown_name_message(backend.attention, "an attention backend of this trainer", trainer.attention_backends));

@@ -41,6 +41,17 @@ std::string message_of(const protocol::DocumentError& problem) {
   return at == std::string::npos ? text : text.substr(at + 2);
 }
 
+// A figure of another kind of load would say nothing.
+std::optional<LoadProblem> ignored_figure(const SimulateSpec& simulate, const std::string& kind) {
+  const auto problem = [&](const std::string& figure, const std::string& its_kind) {
+    return LoadProblem{"simulate." + figure, "is of expert_load: " + its_kind + " alone; found " + kind +
+                                                 ": write expert_load: " + its_kind + ", or leave this out"};
+  };
+  if (simulate.expert_imbalance && kind != "imbalance") return problem("expert_imbalance", "imbalance");
+  if (simulate.expert_histogram && kind != "histogram") return problem("expert_histogram", "histogram");
+  return std::nullopt;
+}
+
 }  // namespace
 
 std::variant<ResolvedLoad, LoadProblem> resolve_expert_load(const SweepSpec& spec) {
@@ -51,6 +62,7 @@ std::variant<ResolvedLoad, LoadProblem> resolve_expert_load(const SweepSpec& spe
   resolved.load.kind = spec.simulate.expert_load.value_or(is_forced ? "forced" : "balanced");
   resolved.otherwise = is_forced ? "the model's " + std::string(kForcingField) : "default";
   const std::string& kind = resolved.load.kind;
+  if (auto problem = ignored_figure(spec.simulate, kind)) return *std::move(problem);
   if (kind == "forced" && !is_forced)
     return LoadProblem{"simulate.expert_load",
                        "forced wants a model with " + std::string(kForcingField) +
@@ -60,6 +72,9 @@ std::variant<ResolvedLoad, LoadProblem> resolve_expert_load(const SweepSpec& spe
   const std::string key = by_imbalance ? "simulate.expert_imbalance" : "simulate.expert_histogram";
   if (num_experts == 0) return LoadProblem{"simulate.expert_load", kind + " is for a mixture of experts; this model has no experts"};
   if (by_imbalance) {
+    if (!spec.simulate.expert_imbalance)
+      return LoadProblem{key,
+                         "wanted, for expert_load: imbalance, the tokens of expert-parallel rank 0 over the mean of a rank; found none"};
     resolved.load.imbalance = spec.simulate.expert_imbalance;
   } else {
     resolved.load.histogram = parse_histogram(spec.simulate.expert_histogram.value_or(""));

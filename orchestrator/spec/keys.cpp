@@ -250,7 +250,7 @@ std::string show_value(const KeyRow& row, SweepSpec& spec) {
           return *target ? "true" : "false";
         else if constexpr (std::is_same_v<Target, std::optional<std::string>>)
           return target->value_or("null");
-        else if constexpr (std::is_same_v<Target, std::optional<std::int64_t>>)
+        else if constexpr (std::is_same_v<Target, std::optional<std::int64_t>> || std::is_same_v<Target, std::optional<double>>)
           return *target ? show_number(row.kind, static_cast<double>(**target)) : "null";
         else
           return show_number(row.kind, static_cast<double>(*target));

@@ -17,7 +17,8 @@ namespace rematch::spec {
 enum class Kind { kInteger, kNumber, kBoolean, kText, kDuration, kSize, kPercent };
 enum class Need { kRequired, kOptional };
 
-using Slot = std::variant<std::int64_t*, std::optional<std::int64_t>*, double*, bool*, std::string*, std::optional<std::string>*>;
+using Slot = std::variant<std::int64_t*, std::optional<std::int64_t>*, double*, std::optional<double>*, bool*, std::string*,
+                          std::optional<std::string>*>;
 
 struct Range {
   double minimum = 0;

@@ -13,6 +13,7 @@ namespace rematch::spec {
 struct ParseState {
   const protocol::Describe& trainer;
   std::string file_name;
+  SweepUse use;
   SweepSpec spec;
   std::vector<Diagnostic> problems;
   std::vector<Diagnostic> warnings;

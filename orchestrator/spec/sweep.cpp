@@ -9,6 +9,7 @@
 #include "orchestrator/spec/nearest.h"
 #include "orchestrator/spec/parse_state.h"
 #include "orchestrator/spec/recompute_section.h"
+#include "orchestrator/spec/simulate_checks.h"
 
 namespace rematch::spec {
 
@@ -107,15 +108,16 @@ SweepSpec::SweepSpec() {
 }
 
 ParsedSweep parse_sweep(const std::string& text, const std::string& file_name, const protocol::Describe& trainer,
-                        const std::vector<Override>& overrides) {
+                        const std::vector<Override>& overrides, SweepUse use) {
   Document document = read_document(text, file_name);
-  ParseState state{trainer, file_name, {}, {}, {}, {}};
+  ParseState state{trainer, file_name, use, {}, {}, {}, {}};
   state.spec.path = file_name;
   state.spec.text = text;
   if (!document.root.members.empty()) {
     apply_overrides(document, overrides);
     state.problems = document.problems;
     read_top_level(state, document.root);
+    if (use == SweepUse::kSimulate) take_meta_device(state);
     derive_defaults(state);
     finish_table_keys(state);
     read_model(state, section_of(document.root, "model"));

@@ -14,6 +14,13 @@
 namespace rematch::spec {
 
 inline constexpr const char* kSweepSchema = "rematch/sweep/1";
+inline constexpr const char* kSimulateOrigin = "--simulate";  // of values that a simulation lays over the file's
+
+// What a sweep is read for.
+enum class SweepUse {
+  kRun,
+  kSimulate,  // its ranks run on the meta device and stand for those of the device that is written
+};
 
 // A value that outranks the file's: key "training.seed", value as YAML text ("7", "[moe_act, moe]", "moe_act,moe").
 struct Override {
@@ -45,7 +52,7 @@ struct SimulateSpec {
   std::optional<std::int64_t> workspace_bytes;
   std::int64_t graph_pool_bytes = 0;
   std::optional<std::string> expert_load;       // null: forced where the model forces it, else balanced
-  double expert_imbalance = 1;                  // of expert_load: imbalance
+  std::optional<double> expert_imbalance;       // of expert_load: imbalance
   std::optional<std::string> expert_histogram;  // of expert_load: histogram; "120,80,...", tokens of each expert
   std::int64_t train_iters = 3;
   std::optional<std::string> note;  // of the author: what of the setting is inferred, and from what; the report prints it
@@ -79,7 +86,8 @@ struct ParsedSweep {
   std::vector<Diagnostic> warnings;
 };
 
+// For kSimulate the device is meta; the trainer then need not have the one that is written, which must still be a device.
 ParsedSweep parse_sweep(const std::string& text, const std::string& file_name, const protocol::Describe& trainer,
-                        const std::vector<Override>& overrides);
+                        const std::vector<Override>& overrides, SweepUse use = SweepUse::kRun);
 
 }  // namespace rematch::spec

@@ -33,10 +33,11 @@ void add_part(std::optional<protocol::Attribution>& attribution, const protocol:
 }
 
 constexpr const char* kControlPeakSql = R"sql(
-  SELECT s.name, a.study_id, a.trial_id, a.attempt, a.rank, a.source, a.step
+  SELECT s.name, a.study_id, a.trial_id, a.attempt, a.rank, a.source, a.step, r.provenance
   FROM trial t
   JOIN study s USING (study_id)
   JOIN peak_attribution a USING (study_id, trial_id)
+  JOIN rank r ON r.study_id = a.study_id AND r.trial_id = a.trial_id AND r.attempt = a.attempt AND r.rank = a.rank
   LEFT JOIN failure f ON f.study_id = a.study_id AND f.trial_id = a.trial_id AND f.attempt = a.attempt
   WHERE t.group_id = ? AND t.is_control = 1
     AND ((f.kind IS NULL AND a.source = 'step') OR (f.kind = 'oom' AND f.rank = a.rank AND a.source = 'oom'))
@@ -82,6 +83,7 @@ std::optional<base::ControlPeak> select_control_peak(Database& database, const s
   from_value(row[4], control.peak.rank);
   from_value(row[5], moment.source);
   from_value(row[6], moment.step);
+  from_value(row[7], control.provenance);
   const Key key = {{"study_id", row[1]}, {"trial_id", row[2]}, {"attempt", row[3]}, {"rank", row[4]}};
   control.peak.moment = moment.source == kOom ? base::Moment::kOutOfMemory : base::Moment::kPeak;
   if (moment.step != kNoStep) control.peak.step = moment.step;

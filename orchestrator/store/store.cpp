@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <utility>
 
+#include "orchestrator/base/planned_provenance.h"
 #include "orchestrator/store/attempt_rows.h"
 #include "orchestrator/store/attribution_rows.h"
 #include "orchestrator/store/database.h"
 #include "orchestrator/store/migrations.h"
 #include "orchestrator/store/plan_rows.h"
+#include "orchestrator/store/values.h"
 #include "orchestrator/store/verdict_rows.h"
 
 namespace rematch::store {
@@ -20,7 +22,10 @@ bool starts_with_key(const StudySummary& study, const std::string& key) {
 
 std::string listed(const std::vector<StudySummary>& studies) {
   std::string text;
-  for (const StudySummary& study : studies) text += (text.empty() ? "" : ", ") + study.name + " (" + study.study_id + ")";
+  for (const StudySummary& study : studies) {
+    const std::string provenance = study.provenance ? ", " + std::string(protocol::to_string(*study.provenance)) : "";
+    text += (text.empty() ? "" : ", ") + study.name + " (" + study.study_id + provenance + ")";
+  }
   return text.empty() ? "none" : text;
 }
 
@@ -86,10 +91,20 @@ std::vector<StudySummary> Store::studies() const {
   std::vector<StudySummary> summaries;
   for (const ValueRow& row : database_->query("SELECT study_id, name, (SELECT count(*) FROM trial t WHERE t.study_id = s.study_id),"
                                               " (SELECT count(*) FROM attempt a WHERE a.study_id = s.study_id),"
-                                              " (SELECT count(*) FROM failure f WHERE f.study_id = s.study_id)"
-                                              " FROM study s ORDER BY name, study_id"))
-    summaries.push_back({std::get<std::string>(row[0]), std::get<std::string>(row[1]), std::get<std::int64_t>(row[2]),
-                         std::get<std::int64_t>(row[3]), std::get<std::int64_t>(row[4])});
+                                              " (SELECT count(*) FROM failure f WHERE f.study_id = s.study_id),"
+                                              " (SELECT json_extract(t.document, '$.backend.device') FROM trial t"
+                                              "  WHERE t.study_id = s.study_id ORDER BY run_position LIMIT 1)"
+                                              " FROM study s ORDER BY name, study_id")) {
+    std::optional<std::string> device;
+    from_value(row[5], device);
+    summaries.push_back({std::get<std::string>(row[0]),
+                         std::get<std::string>(row[1]),
+                         std::get<std::int64_t>(row[2]),
+                         std::get<std::int64_t>(row[3]),
+                         std::get<std::int64_t>(row[4]),
+                         {}});
+    if (device) summaries.back().provenance = base::planned_provenance(*device);
+  }
   return summaries;
 }
 

@@ -30,6 +30,7 @@ struct StudySummary {
   std::int64_t num_trials = 0;
   std::int64_t num_attempts = 0;
   std::int64_t num_failed_attempts = 0;
+  std::optional<protocol::Provenance> provenance;  // of its plan; nullopt without trials
 };
 
 class Store {

@@ -26,7 +26,7 @@ ChargedBlock ModelledMemory::charge(std::int64_t bytes) {
                             .largest_free_block_bytes = oom.largest_free_block_bytes,
                             .num_alloc_retries = model_.stats().num_alloc_retries,
                             .attribution = live_.now()};
-    C10_THROW_ERROR(OutOfMemoryError, "modelled device out of memory. Tried to allocate " + std::to_string(oom.requested_bytes) +
+    C10_THROW_ERROR(OutOfMemoryError, "modelled allocator out of memory. Tried to allocate " + std::to_string(oom.requested_bytes) +
                                           " bytes. The device has a total capacity of " + std::to_string(capacity_bytes_.value_or(0)) +
                                           " bytes. Of the reserved memory " + std::to_string(oom.reserved_bytes) + " bytes, " +
                                           std::to_string(oom.allocated_bytes) + " bytes are allocated and " +

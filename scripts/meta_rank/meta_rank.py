@@ -22,11 +22,12 @@ def output_of(command):
 
 
 def trials(sweep, settings):
-    """Of each arm of the sweep one trial with these settings on meta, as the trainer reads it; the control first."""
-    settings = {"backend.device": "meta", "training.train_iters": STEPS, "measure.warmup": 1, "measure.steady_steps": 1, **settings}
+    """Of each arm of the sweep one trial with these settings on meta, as the trainer reads it, with the ranks' own bytes alone: no assumed
+    workspaces and no capacity; the control first."""
+    settings = {"simulate.train_iters": STEPS, **settings}
     words = [word for key, value in settings.items() for word in ("--set", f"{key}={json.dumps(value)}")]
-    planned = json.loads(output_of([BIN / "rematch", "plan", "--json", PUBLISHED / sweep, *words]))["study"]["trials"]
-    by_arm = {trial["arm"]: trial for trial in planned}
+    planned = json.loads(output_of([BIN / "rematch", "plan", "--simulate", "--json", PUBLISHED / sweep, *words]))["study"]["trials"]
+    by_arm = {trial["arm"]: {**trial, "prediction": None, "backend": {**trial["backend"], "memory_limit_bytes": None}} for trial in planned}
     return sorted(by_arm.values(), key=lambda trial: (not trial["is_control"], len(trial["arm"]), trial["arm"]))
 
 

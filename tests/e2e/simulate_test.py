@@ -20,6 +20,22 @@ class TinyTest(unittest.TestCase):
         self.assertEqual(self.result.returncode, 0, self.result.stderr)
         self.assertEqual(self.workspace.rematch("run", self.sweep).returncode, 3, "this trainer has no cuda")
 
+    def test_meta_without_a_simulation_is_refused_at_its_place(self):
+        for verb in ("plan", "run"):
+            result = self.workspace.rematch(verb, self.sweep, "--set", "backend.device=meta")
+            self.assertEqual((result.returncode, result.stdout), (3, ""))
+            self.assertIn("--set backend.device=meta: backend.device: meta only predicts: use --simulate", result.stderr)
+        self.assertEqual(self.workspace.rematch("plan", "--simulate", self.sweep, "--set", "backend.device=meta").returncode, 0)
+
+    def test_only_cuda_is_a_device_that_a_simulation_could_stand_in_for(self):
+        hint = "--simulate predicts the sweep here"
+        self.assertIn(hint, self.workspace.rematch("run", self.sweep).stderr)
+        for arguments in (("run",), ("plan", "--simulate"), ("plan", "--predict")):
+            result = self.workspace.rematch(*arguments, self.sweep, "--set", "backend.device=gpu")
+            self.assertEqual((result.returncode, result.stdout), (3, ""))
+            self.assertIn("--set backend.device=gpu: backend.device: 'gpu' is not a device", result.stderr)
+            self.assertNotIn(hint, result.stderr)
+
     def test_the_control_runs_once_and_of_ranks_that_are_alike_one(self):
         self.assertEqual(self.workspace.rows("SELECT arm, count(*) FROM trial GROUP BY arm ORDER BY arm"),
                          [("[]", 1), ("moe", 1), ("moe_act", 1)])
@@ -57,6 +73,19 @@ class TinyTest(unittest.TestCase):
         again = self.workspace.rematch("run", "--simulate", self.sweep)
         self.assertEqual((again.returncode, again.stdout), (self.result.returncode, self.result.stdout))
         self.assertEqual(self.workspace.files("trial.json"), before)
+
+    def test_status_says_that_the_study_is_predicted(self):
+        status = json.loads(self.workspace.rematch("status", "--json").stdout)
+        self.assertEqual([study["provenance"] for study in status["studies"]], ["predicted"])
+        self.assertRegex(self.workspace.rematch("status").stdout, r"\n\S+ +\S+ +predicted +3 +3 ")
+
+    def test_a_limit_above_what_the_device_leaves_is_warned_of(self):
+        own = Workspace(self)
+        sweep = own.write_sweep(TINY_SWEEP)
+        for arguments in (("plan", "--simulate"), ("plan", "--predict")):
+            result = own.rematch(*arguments, sweep, "--set", "backend.memory_limit=90GB")
+            self.assertEqual(result.returncode, 0, result.stderr)
+            self.assertEqual(result.stderr.count("warning: --set backend.memory_limit=90GB: backend.memory_limit: "), 1, result.stderr)
 
     def test_ingest_gives_the_same_rows(self):
         before = self.workspace.dump()
@@ -138,6 +167,14 @@ class PredictTest(unittest.TestCase):
         self.assertLess(arms["moe"]["peak_allocated_bytes"], arms["[]"]["peak_allocated_bytes"])
         text = self.plan("--predict").stdout
         self.assertEqual(text.count("predicted to fit"), 3, text)
+
+    def test_a_second_prediction_prints_the_same(self):
+        fresh = Workspace(self)
+        sweep = fresh.write_sweep(FOR_CUDA)
+        first, second = (fresh.rematch("plan", "--predict", sweep) for _ in range(2))
+        self.assertEqual((first.returncode, second.returncode), (0, 0), first.stderr)
+        self.assertEqual(first.stdout, second.stdout)
+        self.assertRegex(first.stdout, r"upper bounds from the control of study \S+ \(predicted\), trial")
 
     def test_what_is_done_is_not_run_again(self):
         self.plan("--predict")

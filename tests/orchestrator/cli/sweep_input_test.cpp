@@ -126,7 +126,7 @@ TEST_F(LoadSweep, GivesAPlanWhoseJsonHoldsTheStudyAndTheCost) {
 
 base::ControlPeak control_peak() {
   using protocol::Role;
-  base::ControlPeak control{.study = "earlier", .trial_id = "00000000000000aa"};
+  base::ControlPeak control{.study = "earlier", .trial_id = "00000000000000aa", .provenance = protocol::Provenance::kPredicted};
   control.peak = {.rank = 1,
                   .step = 3,
                   .phase = protocol::Phase::kBackward,
@@ -142,7 +142,7 @@ TEST_F(LoadSweep, GivesAPlanThatSaysHowMuchEachArmCanLowerThePeakOfAMeasuredCont
   const std::string text = plan_text(input, {control_peak(), std::nullopt});
   EXPECT_NE(text.find("at most -1.323 MB of the control's 47.823 MB peak"), std::string::npos) << text;
   EXPECT_NE(text.find("at most -1.823 MB of the control's 47.823 MB peak"), std::string::npos) << "the union: " << text;
-  EXPECT_NE(text.find("upper bounds from the control of study earlier, trial 00000000000000aa, rank 1, backward of step 3\n"),
+  EXPECT_NE(text.find("upper bounds from the control of study earlier (predicted), trial 00000000000000aa, rank 1, backward of step 3\n"),
             std::string::npos)
       << text;
   const auto document = plan_json(input, {control_peak(), std::nullopt});

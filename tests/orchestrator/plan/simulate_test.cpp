@@ -17,9 +17,8 @@ protocol::Describe trainer() {
   return described;
 }
 
-spec::SweepSpec simulated_of(const std::string& text, std::vector<spec::Override> overrides = {}) {
-  for (const spec::Override& override : simulate_overrides()) overrides.push_back(override);
-  const spec::ParsedSweep parsed = spec::parse_sweep(text, "s.yaml", trainer(), overrides);
+spec::SweepSpec simulated_of(const std::string& text, const std::vector<spec::Override>& overrides = {}) {
+  const spec::ParsedSweep parsed = spec::parse_sweep(text, "s.yaml", trainer(), overrides, spec::SweepUse::kSimulate);
   EXPECT_EQ(all_problems(parsed), "");
   return simulated(parsed.spec);
 }

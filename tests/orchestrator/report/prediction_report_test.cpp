@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "orchestrator/report/format.h"
+#include "orchestrator/report/moved_table.h"
 #include "orchestrator/report/report_model.h"
 #include "orchestrator/rules/judge.h"
 #include "tests/orchestrator/predicted_study.h"
@@ -67,6 +68,28 @@ TEST(PredictionReport, SaysPredictedWhereARunWouldPass) {
   const Table& arms = table_of(model, "arms");
   EXPECT_EQ(std::get<std::string>(cell(arms, "moe_act", "outcome")), "predicted pass");
   EXPECT_EQ(std::get<std::string>(cell(arms, "core_attn", "outcome")), "predicted fail");
+  EXPECT_TRUE(model.title.ends_with(" (predicted)")) << model.title;
+  const auto conclusion = std::find_if(model.header.begin(), model.header.end(), [](const Fact& fact) { return fact.key == "conclusion"; });
+  ASSERT_NE(conclusion, model.header.end());
+  EXPECT_EQ(std::get<std::string>(conclusion->value), "predicted usable");
+}
+
+TEST(PredictionReport, CountsTheOthersThatAreAlikeUnderOneTitleAndWholeClassesUnderAnother) {
+  const ReportModel model = report();
+  const auto title_of = [](const Table& table, const std::string& key) { return table.columns.at(column_of(table, key).value()).title; };
+  EXPECT_EQ(title_of(table_of(model, "arms"), "hot_rank_num_alike"), "others alike");
+  EXPECT_EQ(title_of(table_of(model, "failed_arms"), "failure_num_alike"), "others alike");
+  EXPECT_EQ(title_of(table_of(model, "rank_classes"), "num_ranks"), "ranks in class");
+  base::ArmVerdict arm;
+  arm.hot_rank_moved.emplace();
+  arm.hot_rank_moved->from.num_alike = 3;
+  const Table moved = moved_table(study().plan, {arm});
+  const std::size_t column = column_of(moved, "num_alike").value();
+  EXPECT_EQ(moved.columns[column].title, "others alike");
+  EXPECT_EQ(moved.columns[column].place, Place::kEverywhere);
+  EXPECT_EQ(std::get<Count>(moved.rows.at(0).at(column)).value, 3);
+  EXPECT_EQ(std::get<Count>(moved.rows.at(1).at(column)).value, 0);
+  EXPECT_FALSE(column_of(moved_table(tests::clean_study().rows().plan, {arm}), "num_alike"));
 }
 
 TEST(PredictionReport, NamesTheFragmentationAndTheRanksAlike) {
@@ -90,6 +113,7 @@ TEST(PredictionReport, ListsEachAssumptionWithItsOrigin) {
   for (const char* name : {"device", "outside the allocator", "workspaces", "graph pools", "expert load", "cross-entropy gradient",
                            "optimizer bytes", "gradient type", "attention", "gradient accumulation fusion", "shared-expert overlap"})
     EXPECT_FALSE(std::holds_alternative<std::monostate>(cell(assumptions, name, "value"))) << name;
+  EXPECT_EQ(std::get<std::string>(cell(assumptions, "CUDA graphs", "value")), "none captured");
   EXPECT_EQ(std::get<std::string>(cell(assumptions, "ranks alike", "value")), "4 of 8 ranks stand for all");
 }
 

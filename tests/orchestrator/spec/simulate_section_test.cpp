@@ -26,6 +26,16 @@ TEST(SimulateSection, IsRefusedAtItsPlaceWhereItDoesNotFitTheModel) {
       {"no histogram", "expert_load: histogram", "simulate.expert_load", {"whole numbers", "found ''"}},
       {"words in a histogram", "expert_load: histogram, expert_histogram: '3,many'", "simulate.expert_histogram", {"'3,many'"}},
       {"negative tokens", "expert_load: histogram, expert_histogram: '3,-4'", "simulate.expert_histogram", {"'3,-4'"}},
+      {"imbalance of nothing",
+       "expert_load: balanced, expert_imbalance: 1.5",
+       "simulate.expert_imbalance",
+       {"imbalance alone", "found balanced"}},
+      {"imbalance by default", "expert_imbalance: 1.5", "simulate.expert_imbalance", {"expert_load: imbalance", "found balanced"}},
+      {"histogram of an imbalance",
+       "expert_load: imbalance, expert_imbalance: 1.5, expert_histogram: '3,4'",
+       "simulate.expert_histogram",
+       {"histogram alone", "found imbalance"}},
+      {"imbalance without a number", "expert_load: imbalance", "simulate.expert_load", {"over the mean of a rank", "found none"}},
       {"no room", "device_memory: 1GiB, outside_allocator: 1GiB", "simulate.outside_allocator", {"less", "1GiB"}},
       {"unknown device", "device: H900", "simulate.device", {"H100-80GB", "'H900'"}},
       {"one step", "train_iters: 1", "simulate.train_iters", {"from 2", "1"}},
@@ -38,6 +48,53 @@ TEST(SimulateSection, IsRefusedAtItsPlaceWhereItDoesNotFitTheModel) {
     EXPECT_EQ(found.line, 22) << wanted.name;
     for (const char* words : wanted.says) EXPECT_NE(found.message.find(words), std::string::npos) << words << "\nin: " << found.message;
   }
+}
+
+protocol::Describe trainer_with_meta() {
+  protocol::Describe described = example_trainer();
+  described.devices.emplace_back("meta");
+  return described;
+}
+
+ParsedSweep for_device(const std::string& device, SweepUse use) {
+  return parse_sweep(sample_with("device: cpu", "device: " + device), "s.yaml", trainer_with_meta(), {}, use);
+}
+
+TEST(SimulateSection, IsWhatMetaNeedsSoWithoutASimulationMetaIsRefused) {
+  const ParsedSweep run = for_device("meta", SweepUse::kRun);
+  EXPECT_EQ(all_problems(run).rfind("s.yaml:15:19: backend.device: meta only predicts: use --simulate", 0), 0u) << all_problems(run);
+  EXPECT_EQ(run.problems.size(), 1u);
+  EXPECT_EQ(all_problems(for_device("meta", SweepUse::kSimulate)), "");
+}
+
+TEST(SimulateSection, StandsForAnyDeviceThatIsOneAndRefusesOthersWhereTheyAreWritten) {
+  for (const char* device : {"cpu", "cuda"}) {
+    const ParsedSweep parsed = for_device(device, SweepUse::kSimulate);
+    EXPECT_EQ(all_problems(parsed), "") << device;
+    EXPECT_EQ(parsed.spec.common.backend.device, "meta");
+  }
+  const ParsedSweep parsed = for_device("gpu", SweepUse::kSimulate);
+  EXPECT_EQ(all_problems(parsed).rfind("s.yaml:15:19: backend.device: 'gpu' is not a device", 0), 0u) << all_problems(parsed);
+  EXPECT_EQ(parsed.problems.size(), 1u);
+}
+
+TEST(SimulateSection, WarnsOfALimitThatTheDeviceCannotGiveWhenItIsSimulated) {
+  const std::string text =
+      sample_with("memory_limit: 2GiB", "memory_limit: 70GB") + "simulate: {device_memory: 80GB, outside_allocator: 10GB}\n";
+  const auto warnings_of = [](const std::string& sweep, SweepUse use) {
+    const ParsedSweep parsed = parse_sweep(sweep, "s.yaml", trainer_with_meta(), {}, use);
+    EXPECT_EQ(all_problems(parsed), "");
+    std::string warnings;
+    for (const Diagnostic& warning : parsed.warnings) warnings += to_string(warning) + "\n";
+    return warnings;
+  };
+  EXPECT_EQ(warnings_of(text, SweepUse::kSimulate).find("backend.memory_limit"), std::string::npos) << "all that it leaves";
+  const std::string more = sample_with("70GB", "71GB", text);
+  EXPECT_EQ(warnings_of(more, SweepUse::kRun).find("backend.memory_limit"), std::string::npos);
+  const std::string warnings = warnings_of(more, SweepUse::kSimulate);
+  EXPECT_EQ(warnings.rfind("s.yaml:15:", 0), 0u) << warnings;
+  for (const char* words : {"backend.memory_limit", "71GB", "70GB", "H100-80GB"})
+    EXPECT_NE(warnings.find(words), std::string::npos) << warnings;
 }
 
 TEST(SimulateSection, LeavesTheLoadBalancedWhereNothingIsSaid) {

@@ -11,6 +11,7 @@
 #include "orchestrator/rules/judge.h"
 #include "orchestrator/store/migrations.h"
 #include "tests/orchestrator/attempt_files.h"
+#include "tests/orchestrator/predicted_study.h"
 #include "tests/orchestrator/store/dump_rows.h"
 #include "tests/orchestrator/study_builder.h"
 #include "tests/support/temp_dir.h"
@@ -218,6 +219,7 @@ TEST_F(StoreTest, FindsThePeakOfAControlByItsGroupInAnyStudy) {
   const auto control = store.control_peak(tests::hex_id(0xbb));
   ASSERT_TRUE(control);
   EXPECT_EQ(control->study, "clean");
+  EXPECT_EQ(control->provenance, protocol::Provenance::kModelledDevice);
   EXPECT_EQ(control->peak.moment, base::Moment::kPeak);
   EXPECT_EQ(control->peak.rank, 0);
   EXPECT_EQ(control->peak.step, 0);
@@ -264,12 +266,26 @@ TEST_F(StoreTest, FindsAStudyByNameIdOrUnambiguousPrefixOfEither) {
   EXPECT_EQ(store.load_study("first").value().plan.name, "first");
   EXPECT_EQ(store.load_study("firstl").value().plan.name, "firstling");
   EXPECT_EQ(store.load_study("abc").value().plan.name, "firstling");
-  EXPECT_NE(store.load_study("fir").error().message.find("several studies match: first (0000000000005eed), firstling"), std::string::npos);
+  EXPECT_NE(store.load_study("fir").error().message.find("several studies match: first (0000000000005eed, modelled-device), firstling"),
+            std::string::npos);
   EXPECT_NE(store.load_study("none").error().message.find("there are: first"), std::string::npos);
   EXPECT_FALSE(store.load_study(""));
   EXPECT_EQ(store.studies().size(), 2U);
   EXPECT_EQ(store.studies()[0].num_trials, 8);
   EXPECT_EQ(store.studies()[0].num_attempts, 8);
+}
+
+TEST_F(StoreTest, TellsAPredictionFromTheStudyOfTheSameName) {
+  Store store = open();
+  put(store, tests::clean_study("same").rows());
+  base::StudyRows predicted = tests::clean_study("same").rows();
+  tests::mark_predicted(predicted);
+  predicted.plan.study_id = "abc0000000000000";
+  for (base::AttemptRows& attempt : predicted.attempts) attempt.study_id = predicted.plan.study_id;
+  put(store, predicted);
+  EXPECT_NE(store.load_study("same").error().message.find("same (0000000000005eed, modelled-device), same (abc0000000000000, predicted)"),
+            std::string::npos)
+      << store.load_study("same").error().message;
 }
 
 TEST_F(StoreTest, ClearsEveryRow) {

@@ -1,11 +1,11 @@
 #include "schemas/protocol/prediction.h"
 
 #include <algorithm>
-#include <cmath>
 #include <numeric>
 #include <tuple>
 #include <utility>
 
+#include "schemas/protocol/assumed_rows.h"
 #include "schemas/protocol/document_error.h"
 #include "schemas/protocol/trial.h"
 
@@ -46,18 +46,25 @@ std::int64_t integer_field(const Trial& trial, const std::string& name) {
   return value ? *value : 0;
 }
 
-// Of each expert-parallel rank, in parts per billion of all tokens; empty without experts.
-std::vector<std::int64_t> loads_of_expert_ranks(const Trial& trial) {
+// Experts that each token of a rank's share of a micro-batch is routed to, all tokens together. With experts a tensor-parallel rank routes
+// its own rows of the sequence.
+std::int64_t num_routing_choices(const Trial& trial) {
+  const auto num_tokens = trial.training.micro_batch_size * trial.training.seq_length;
+  const auto num_shards = trial.parallel.context_parallel_size * trial.parallel.tensor_model_parallel_size;
+  return num_tokens / num_shards * integer_field(trial, "moe_router_topk");
+}
+
+// Of one rank's routing choices, those for the experts of each expert-parallel rank; empty without experts.
+std::vector<std::int64_t> rows_of_expert_ranks(const Trial& trial) {
   const auto num_experts = integer_field(trial, "num_moe_experts");
   if (num_experts == 0) return {};
   const auto size = trial.parallel.expert_model_parallel_size;
   const auto shares = expert_shares(trial.prediction->expert_load, num_experts, size);
-  std::vector<std::int64_t> loads;
-  for (std::int64_t rank = 0; rank < size; ++rank) {
-    const auto first = shares.begin() + rank * (num_experts / size);
-    loads.push_back(std::llround(1e9 * std::accumulate(first, first + num_experts / size, 0.0)));
-  }
-  return loads;
+  const auto rows = assumed_rows(num_routing_choices(trial), num_experts, shares);
+  std::vector<std::int64_t> sums;
+  for (auto first = rows.begin(); first + num_experts / size <= rows.end(); first += num_experts / size)
+    sums.push_back(std::accumulate(first, first + num_experts / size, std::int64_t{0}));
+  return sums;
 }
 
 }  // namespace
@@ -70,13 +77,13 @@ std::vector<double> expert_shares(const ExpertLoad& load, std::int64_t num_exper
 
 std::vector<RankClass> rank_classes(const Trial& trial) {
   const ParallelDims dims(trial.parallel);
-  const auto loads = trial.prediction ? loads_of_expert_ranks(trial) : std::vector<std::int64_t>{};
+  const auto rows = trial.prediction ? rows_of_expert_ranks(trial) : std::vector<std::int64_t>{};
   std::vector<RankClass> classes;
   std::map<std::tuple<int, std::int64_t>, std::size_t> known;
   for (std::int64_t rank = 0; rank < dims.world_size(); ++rank) {
     const auto position = [&](Axis axis) { return dims.position(axis, static_cast<int>(rank)); };
-    const auto load = loads.empty() ? 0 : loads[static_cast<std::size_t>(position(Axis::kExpert))];
-    const auto key = std::tuple(position(Axis::kPipeline), load);
+    const auto own_rows = rows.empty() ? 0 : rows[static_cast<std::size_t>(position(Axis::kExpert))];
+    const auto key = std::tuple(position(Axis::kPipeline), own_rows);
     const auto [place, is_new] = known.try_emplace(key, classes.size());
     if (is_new || !trial.prediction) {
       classes.push_back({rank, {rank}});

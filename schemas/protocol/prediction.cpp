@@ -1,6 +1,7 @@
 #include "schemas/protocol/prediction.h"
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
 #include <tuple>
 #include <utility>
@@ -29,14 +30,41 @@ std::vector<double> imbalanced_shares(double imbalance, std::int64_t num_experts
   return shares;
 }
 
+// The sum of a histogram that fits the experts.
+std::int64_t tokens_of(const std::vector<std::int64_t>& histogram, std::int64_t num_experts) {
+  const auto size = static_cast<std::int64_t>(histogram.size());
+  if (size != num_experts)
+    refuse(".histogram: wanted one number of tokens for each of the " + std::to_string(num_experts) + " experts, found " +
+           std::to_string(size));
+  std::int64_t total = 0;
+  for (std::int64_t expert = 0; expert < size; ++expert) {
+    const auto count = histogram[static_cast<std::size_t>(expert)];
+    const auto place = ".histogram[" + std::to_string(expert) + "]: ";
+    if (count < 0) refuse(place + "wanted 0 or more tokens, found " + std::to_string(count));
+    if (count > std::numeric_limits<std::int64_t>::max() - total)
+      refuse(place + "wanted a sum of all experts below 2^63, found " + std::to_string(count) + " beside " + std::to_string(total));
+    total += count;
+  }
+  if (total == 0) refuse(".histogram: wanted tokens for one expert at least, found 0 for all " + std::to_string(size));
+  return total;
+}
+
 std::vector<double> histogram_shares(const std::vector<std::int64_t>& histogram, std::int64_t num_experts) {
-  const auto total = std::accumulate(histogram.begin(), histogram.end(), std::int64_t{0});
-  if (static_cast<std::int64_t>(histogram.size()) != num_experts || total <= 0)
-    refuse(".histogram: wanted one number of tokens for each of the " + std::to_string(num_experts) + " experts, not all 0; found " +
-           std::to_string(histogram.size()) + " with a sum of " + std::to_string(total));
+  const auto total = tokens_of(histogram, num_experts);
   std::vector<double> shares;
   for (const auto count : histogram) shares.push_back(static_cast<double>(count) / static_cast<double>(total));
   return shares;
+}
+
+// Each kind has its own field and no other.
+void check_fields(const ExpertLoad& load) {
+  const auto check = [&](const std::string& name, bool is_given) {
+    if (is_given == (load.kind == name)) return;
+    refuse("." + name + ": wanted " + (is_given ? "null" : "a value") + " with kind " + load.kind + ", found " +
+           (is_given ? "one" : "null"));
+  };
+  check("imbalance", load.imbalance.has_value());
+  check("histogram", load.histogram.has_value());
 }
 
 std::int64_t integer_field(const Trial& trial, const std::string& name) {
@@ -56,6 +84,7 @@ std::int64_t num_routing_choices(const Trial& trial) {
 
 // Of one rank's routing choices, those for the experts of each expert-parallel rank; empty without experts.
 std::vector<std::int64_t> rows_of_expert_ranks(const Trial& trial) {
+  check_fields(trial.prediction->expert_load);
   const auto num_experts = integer_field(trial, "num_moe_experts");
   if (num_experts == 0) return {};
   const auto size = trial.parallel.expert_model_parallel_size;
@@ -70,8 +99,9 @@ std::vector<std::int64_t> rows_of_expert_ranks(const Trial& trial) {
 }  // namespace
 
 std::vector<double> expert_shares(const ExpertLoad& load, std::int64_t num_experts, std::int64_t expert_parallel_size) {
-  if (load.kind == "imbalance") return imbalanced_shares(load.imbalance.value_or(0), num_experts, expert_parallel_size);
-  if (load.kind == "histogram") return histogram_shares(load.histogram.value_or(std::vector<std::int64_t>{}), num_experts);
+  check_fields(load);
+  if (load.imbalance) return imbalanced_shares(*load.imbalance, num_experts, expert_parallel_size);
+  if (load.histogram) return histogram_shares(*load.histogram, num_experts);
   return std::vector<double>(static_cast<std::size_t>(num_experts), 1.0 / static_cast<double>(num_experts));
 }
 

@@ -1,8 +1,12 @@
-// Which ranks are alike: by pipeline stage and by the rows that their experts get, to the row.
+// Expert loads that are refused, and which ranks are alike: by pipeline stage and by the rows that their experts get, to the row.
 #include "schemas/protocol/prediction.h"
 
 #include <gtest/gtest.h>
 
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "tests/schemas/protocol/expect_refused.h"
 #include "tests/schemas/protocol/sample_documents.h"
 
 namespace rematch::protocol {
@@ -95,6 +99,50 @@ TEST(RankClasses, OfAHistogramAreThoseWithTheSameSum) {
   const ExpertLoad load{.kind = "histogram", .histogram = std::vector<std::int64_t>{92, 100, 96, 96, 200, 248, 192, 0}};
   const Trial trial = predicted_trial({.world_size = 4, .expert_model_parallel_size = 4}, load);
   EXPECT_EQ(classes_of(trial), (std::vector<Ranks>{{0, 1, 3}, {2}}));
+}
+
+ExpertLoad histogram_of(std::vector<std::int64_t> counts) { return {.kind = "histogram", .histogram = std::move(counts)}; }
+
+TEST(ExpertShares, RefuseAHistogramThatIsNoneOfTheExpertsAndSayWhere) {
+  expect_refused(
+      [] {
+        expert_shares(histogram_of({1, 2, 3}), 4, 1);
+      },
+      {"expert_load.histogram: wanted one number", "4 experts", "found 3"});
+  expect_refused([] { expert_shares(histogram_of({1, 2, -3, 4}), 4, 1); }, {"expert_load.histogram[2]: wanted 0 or more", "found -3"});
+  expect_refused([] { expert_shares(histogram_of({0, 0, 0, 0}), 4, 1); }, {"expert_load.histogram: wanted tokens", "found 0 for all 4"});
+  const auto half = std::int64_t{1} << 62;
+  expect_refused([&] { expert_shares(histogram_of({half, 0, 0, half}), 4, 1); }, {"expert_load.histogram[3]: wanted a sum", "2^63"});
+  EXPECT_EQ(expert_shares(histogram_of({half, 0, 0, half - 1}), 4, 1).front(), 0.5);
+}
+
+TEST(ExpertShares, WantTheFieldOfTheirKindAndNoOther) {
+  const std::vector<std::int64_t> counts{1, 2, 3, 4};
+  expect_refused([] { expert_shares({.kind = "imbalance"}, 4, 2); },
+                 {"expert_load.imbalance: wanted a value with kind imbalance, found null"});
+  expect_refused([] { expert_shares({.kind = "histogram"}, 4, 2); }, {"expert_load.histogram: wanted a value with kind histogram"});
+  expect_refused([] { expert_shares({.kind = "balanced", .imbalance = 1.5}, 4, 2); },
+                 {"imbalance: wanted null with kind balanced, found one"});
+  expect_refused([&] { expert_shares({.kind = "imbalance", .imbalance = 1.5, .histogram = counts}, 4, 2); },
+                 {"histogram: wanted null with kind imbalance"});
+  expect_refused([] { expert_shares({.kind = "imbalance", .imbalance = 2.5}, 4, 2); }, {"imbalance: wanted 1 to", "(2)", "2.5"});
+}
+
+TEST(Prediction, OfForcedBalancingWantsAModelThatForcesIt) {
+  Trial trial = predicted_trial({.world_size = 2, .expert_model_parallel_size = 2}, {.kind = "forced"});
+  trial.prediction->device_memory_bytes = 1;
+  const auto read_again = [&] { return parse_trial(to_json(trial)); };
+  expect_refused(read_again, {"expert_load.kind: forced wants model field moe_router_force_load_balancing true, found none"});
+  trial.model.fields["moe_router_force_load_balancing"] = false;
+  expect_refused(read_again, {"moe_router_force_load_balancing true, found false"});
+  trial.model.fields["moe_router_force_load_balancing"] = true;
+  EXPECT_EQ(read_again().prediction->expert_load, trial.prediction->expert_load);
+}
+
+TEST(Prediction, OfAModelWithoutExpertsHasNoStrayFields) {
+  Trial trial = predicted_trial({.world_size = 1}, {.kind = "balanced", .imbalance = 1.5});
+  trial.model.fields["num_moe_experts"] = std::int64_t{0};
+  expect_refused([&] { rank_classes(trial); }, {"imbalance: wanted null with kind balanced"});
 }
 
 }  // namespace

@@ -113,6 +113,7 @@ class AllocationTraceTest(unittest.TestCase):
     def test_a_rank_that_cannot_write_the_last_of_its_trace_fails(self):
         _, _, trace = self.record("meta")
         again = trace.with_name("again")
+        (trace.parent / "rank-00000.jsonl").unlink()
         few_bytes = ["sh", "-c", 'trap "" XFSZ; exec "$@"', "sh", "prlimit", f"--fsize={trace.stat().st_size - 2}"]
         rank = start_rank(["--trial", str(trace.parent / "trial.json"), "--allocation-trace", str(again)], rank_environment(0, 1, free_port()), few_bytes)
         log, = outputs_of([rank])

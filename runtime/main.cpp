@@ -31,7 +31,7 @@ constexpr const char* kUsage =
     "  --replay-trace FILE      train nothing: print what an allocation trace comes to in the modelled allocator, as JSON\n"
     "  --expandable-segments    with expandable_segments:True in place of fixed segments\n"
     "  --memory-limit BYTES     on a device of that capacity\n"
-    "exit codes: 0 done, 10 out of memory, 11 numerics, 12 communication, 13 bad trial, 15 interrupted, 70 our own bug\n";
+    "exit codes: 0 done, 2 usage, 10 out of memory, 11 numerics, 12 communication, 13 bad trial, 15 interrupted, 70 our own bug\n";
 constexpr int kUsageError = 2;
 
 struct Arguments {
@@ -129,6 +129,9 @@ int main(int argc, char** argv) {
     const auto environment = rematch::runtime::read_rank_environment();
     return static_cast<int>(arguments->saved_tensors ? rematch::runtime::list_saved_tensors(*arguments->trial, environment)
                                                      : rematch::runtime::run_rank(*arguments->trial, environment, arguments->outputs));
+  } catch (const rematch::runtime::BadOutput& error) {
+    std::fprintf(stderr, "rematch-train: %s\n", error.what());
+    return kUsageError;
   } catch (const std::exception& error) {
     std::fprintf(stderr, "rematch-train: %s\n", error.what());
     return static_cast<int>(rematch::protocol::TrainExit::kInternal);

@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <new>
+#include <system_error>
 #include <torch/csrc/distributed/c10d/Store.hpp>
 #include <utility>
 
@@ -70,9 +71,10 @@ class RankJob {
         outputs_(outputs),
         memory_(make_memory(trial, environment)),
         writer_(paths.rank_record(environment.rank)),
-        recorder_(writer_, *memory_) {
-    if (outputs.allocation_trace) memory_->record_allocations(std::make_unique<probes::AllocationTraceWriter>(*outputs.allocation_trace));
-  }
+        recorder_(writer_, *memory_) {}
+
+  // Before run.
+  void record_allocations(std::unique_ptr<probes::AllocationTraceWriter> trace) { memory_->record_allocations(std::move(trace)); }
 
   [[noreturn]] void run(const sigset_t& signals, const protocol::RecomputeSpec& resolved) {
     recorder_.hello(hello_record(trial_, environment_, *memory_, resolved));
@@ -96,6 +98,7 @@ class RankJob {
     recorder_.leave(Stage::kJoined);
     const auto steps = train::train({trial_, resolved, mesh, *memory_, outputs_.gradient_log_folder}, recorder_);
     mesh.world().barrier();  // nobody leaves while a peer still talks
+    memory_->end_recording();
     end_.say(TrainExit::kDone, [&] {
       recorder_.enter(Stage::kDone);
       recorder_.leave(Stage::kDone);
@@ -124,12 +127,23 @@ class RankJob {
     }
   }
 
+  // Of a rank that has failed already, which is what its record says.
+  void end_recording_or_log() {
+    try {
+      memory_->end_recording();
+    } catch (const std::system_error& error) {
+      base::log_line(error.what());
+    }
+  }
+
   TrainExit out_of_memory(const std::string& message) {
+    end_recording_or_log();
     const auto exit_code = end_.say(TrainExit::kOutOfMemory, [&] { recorder_.out_of_memory(message, base::failed_module_path()); });
     return tell(exit_code, message);
   }
 
   TrainExit failed(FailureKind kind, TrainExit exit_code, const std::exception& error) {
+    end_recording_or_log();
     return tell(end_.say(exit_code, [&] { recorder_.failed(kind, exit_code, error.what()); }), error.what());
   }
 
@@ -181,13 +195,25 @@ void prepare_libtorch(const protocol::Trial& trial) {
   at::globalContext().setDeterministicFillUninitializedMemory(false);
 }
 
+// Null where none is wanted.
+std::unique_ptr<probes::AllocationTraceWriter> begin_trace(const RankOutputs& outputs) {
+  if (!outputs.allocation_trace) return nullptr;
+  try {
+    return std::make_unique<probes::AllocationTraceWriter>(*outputs.allocation_trace);
+  } catch (const std::system_error& error) {
+    throw BadOutput(std::string("--allocation-trace: wanted a file that can be begun and is not there yet, found: ") + error.what());
+  }
+}
+
 [[noreturn]] void run_trial(const protocol::Trial& trial, const protocol::AttemptPaths& paths, const RankEnvironment& environment,
                             const RankOutputs& outputs) {
   const auto signals = take_signals();
   prepare_libtorch(trial);
   const auto resolved = recompute::resolve(trial.recompute);
   check_labels(resolved);
+  auto trace = begin_trace(outputs);
   auto& job = *new RankJob(trial, environment, paths, outputs);
+  job.record_allocations(std::move(trace));
   job.run(signals, resolved);
 }
 

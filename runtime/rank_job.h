@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <stdexcept>
 #include <string>
 
 #include "runtime/rank_environment.h"
@@ -15,9 +16,14 @@ struct RankOutputs {
   std::optional<std::string> allocation_trace;  // a file that is not there yet, of this rank alone
 };
 
+// A file of RankOutputs that cannot be begun, such as one that is there already.
+struct BadOutput : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
 // A trial that this trainer cannot carry out is said on stderr and comes back as kBadTrial, before any record is begun. Otherwise this ends
 // the process: what goes wrong from `hello` on is recorded beside the trial, told to the peers, and becomes the exit code. Throws what goes
-// wrong before (no such device, a record that cannot be written).
+// wrong before (no such device, a record that cannot be written), and BadOutput before any record is begun.
 protocol::TrainExit run_rank(const std::string& trial_path, const RankEnvironment& environment, const RankOutputs& outputs);
 
 // Runs the forward of the first micro-batch and prints what it holds for its backward (train/saved_report.h). Writes no record. Every rank

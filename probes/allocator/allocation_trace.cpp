@@ -17,6 +17,7 @@ constexpr const char* kHeader = "rematch/allocation-trace/1";
 constexpr const char* kAllocateWord = "allocate";
 constexpr const char* kFreeWord = "free";
 constexpr const char* kRefusedWord = "refused";
+constexpr const char* kEndLine = "end";
 
 [[noreturn]] void throw_errno(const std::string& what) { throw std::system_error(errno, std::generic_category(), what); }
 
@@ -29,7 +30,9 @@ class TraceReader {
 
   void read(const std::function<void(const TraceEvent&)>& event) {
     if (!next_line() || line_ != kHeader) refuse(std::string("'") + kHeader + "'");
-    while (next_line()) event(parse());
+    while (next_line() && line_ != kEndLine) event(parse());
+    if (line_ != kEndLine) refuse("'end' as the last line; the rank did not come to its end");
+    if (next_line()) refuse("nothing after 'end'");
   }
 
  private:
@@ -108,6 +111,15 @@ void AllocationTraceWriter::write(const TraceEvent& event) {
     case TraceEvent::Kind::kRefused: std::fprintf(file_.get(), "%s %lld\n", kRefusedWord, bytes); break;
   }
   if (event.kind != TraceEvent::Kind::kFree && std::ferror(file_.get()) != 0) throw_errno("writing the allocation trace " + path_);
+}
+
+void AllocationTraceWriter::close() {
+  std::fprintf(file_.get(), "%s\n", kEndLine);
+  const bool has_failed = std::ferror(file_.get()) != 0;
+  errno = 0;
+  if (std::fclose(file_.release()) == 0 && !has_failed) return;
+  if (errno == 0) errno = EIO;
+  throw_errno("writing the allocation trace " + path_);
 }
 
 void read_allocation_trace(const std::string& path, const std::function<void(const TraceEvent&)>& event) { TraceReader(path).read(event); }

@@ -29,13 +29,16 @@ struct TraceEvent {
   std::int64_t bytes = 0;  // as asked for, at least 1; of kFree 0
 };
 
-// Buffered: what was written last may be missing of a process that was killed. A file that is there already is not overwritten, since each
-// rank writes its own.
+// Buffered: without close() what was written last may be missing, and readers refuse the file. A file that is there already is not
+// overwritten, since each rank writes its own.
 class AllocationTraceWriter {
  public:
   explicit AllocationTraceWriter(const std::string& path);
   // Throws std::system_error when this or an earlier event was not written, but not at a free: blocks are freed by destructors.
   void write(const TraceEvent& event);
+  // Writes the end of the trace and closes the file; nothing may be written after it. Throws std::system_error when this or an earlier
+  // event was not written.
+  void close();
 
  private:
   struct Close {
@@ -45,7 +48,7 @@ class AllocationTraceWriter {
   std::unique_ptr<std::FILE, Close> file_;
 };
 
-// Calls `event` once a line, in order. A block is allocated once and freed once at most.
+// Calls `event` once a line, in order. A block is allocated once and freed once at most. A trace that was not closed is refused at its end.
 void read_allocation_trace(const std::string& path, const std::function<void(const TraceEvent&)>& event);
 
 }  // namespace rematch::probes

@@ -52,6 +52,7 @@ class TracedMemory {
 
   void reset_peaks() { model_.reset_peaks(); }
   void record_allocations(std::unique_ptr<AllocationTraceWriter> trace) { model_.record_allocations(std::move(trace)); }
+  void end_recording() { model_.end_recording(); }
   std::optional<protocol::Attribution> attribution(std::int64_t allocated_bytes) const {
     return checked(model_.attribution(), allocated_bytes);
   }
@@ -126,6 +127,7 @@ class CudaMemory final : public DeviceMemory {
 
   std::optional<OomEvidence> last_oom() const override { return last_oom_; }
   void record_allocations(std::unique_ptr<AllocationTraceWriter> trace) override { traced_memory().record_allocations(std::move(trace)); }
+  void end_recording() override { traced_memory().end_recording(); }
   void synchronize() const override { c10::cuda::device_synchronize(); }
   std::string device_name() const override { return properties_.name; }
   protocol::Provenance provenance() const override { return protocol::Provenance::kMeasured; }

@@ -47,6 +47,8 @@ class DeviceMemory {
   virtual std::optional<OomEvidence> last_oom() const = 0;
   // Every allocation and free from here on goes to `trace`, as probes/allocator/allocation_trace.h says; call it before the first tensor.
   virtual void record_allocations(std::unique_ptr<AllocationTraceWriter> trace) = 0;
+  // Closes that trace; does nothing where there is none. Throws std::system_error when it is not whole.
+  virtual void end_recording() = 0;
   // Waits for all work queued on the device: call it before reading a clock.
   virtual void synchronize() const = 0;
   virtual std::string device_name() const = 0;

@@ -18,7 +18,6 @@ ChargedBlock ModelledMemory::charge(std::int64_t bytes) {
     trace({TraceEvent::Kind::kAllocate, block.tagged.number, bytes});
     return block;
   } catch (const OutOfModelledMemory& oom) {
-    trace({TraceEvent::Kind::kRefused, 0, bytes});
     last_oom_ = OomEvidence{.requested_bytes = oom.requested_bytes,
                             .allocated_bytes = oom.allocated_bytes,
                             .reserved_bytes = oom.reserved_bytes,
@@ -26,6 +25,7 @@ ChargedBlock ModelledMemory::charge(std::int64_t bytes) {
                             .largest_free_block_bytes = oom.largest_free_block_bytes,
                             .num_alloc_retries = model_.stats().num_alloc_retries,
                             .attribution = live_.now()};
+    trace({TraceEvent::Kind::kRefused, 0, bytes});
     C10_THROW_ERROR(OutOfMemoryError, "modelled allocator out of memory. Tried to allocate " + std::to_string(oom.requested_bytes) +
                                           " bytes. The device has a total capacity of " + std::to_string(capacity_bytes_.value_or(0)) +
                                           " bytes. Of the reserved memory " + std::to_string(oom.reserved_bytes) + " bytes, " +
@@ -91,6 +91,11 @@ void ModelledMemory::record_allocations(std::unique_ptr<AllocationTraceWriter> t
   trace_ = std::move(trace);
 }
 
+void ModelledMemory::end_recording() {
+  const std::lock_guard lock(mutex_);
+  if (const auto trace = std::move(trace_)) trace->close();
+}
+
 void ModelledMemory::trace(const TraceEvent& event) {
   if (trace_) trace_->write(event);
 }
@@ -107,6 +112,7 @@ class ModelledDeviceMemory final : public DeviceMemory {
   std::optional<protocol::Attribution> peak_attribution() const override { return memory_.peak_attribution(); }
   std::optional<OomEvidence> last_oom() const override { return memory_.last_oom(); }
   void record_allocations(std::unique_ptr<AllocationTraceWriter> trace) override { memory_.record_allocations(std::move(trace)); }
+  void end_recording() override { memory_.end_recording(); }
   void synchronize() const override {}
   std::string device_name() const override { return device_name_; }
   protocol::Provenance provenance() const override { return provenance_; }

@@ -37,6 +37,7 @@ class ModelledMemory {
   std::optional<OomEvidence> last_oom() const;
   // Blocks that were charged before are not in the trace, so their frees must not come after.
   void record_allocations(std::unique_ptr<AllocationTraceWriter> trace);
+  void end_recording();  // as DeviceMemory's
 
  private:
   void trace(const TraceEvent& event);

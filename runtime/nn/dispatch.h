@@ -26,7 +26,7 @@ struct ExpertGroups {
 // groups outlive it.
 class TokenExchange {
  public:
-  // assumed_shares: for meta, as assumed_rows takes them.
+  // assumed_shares: for meta, as protocol::assumed_rows takes them.
   TokenExchange(const at::Tensor& experts_TK, std::int64_t num_experts, const ExpertGroups& groups,
                 const std::vector<double>& assumed_shares = {});
 

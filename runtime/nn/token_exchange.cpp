@@ -5,9 +5,9 @@
 
 #include "runtime/base/saved_tensors.h"
 #include "runtime/base/scope.h"
-#include "runtime/nn/assumed_rows.h"
 #include "runtime/nn/dispatch.h"
 #include "runtime/nn/kernel.h"
+#include "schemas/protocol/assumed_rows.h"
 
 namespace rematch::nn {
 
@@ -69,7 +69,7 @@ TokenExchange::TokenExchange(const at::Tensor& experts_TK, std::int64_t num_expe
   inverse_map_ = empty_map(experts_TK.numel(), experts_TK.device());
   count_moved({experts_TK, row_map_, inverse_map_});
   if (experts_TK.is_meta())
-    rows_per_expert_ = assumed_rows(experts_TK.numel(), num_experts, assumed_shares);
+    rows_per_expert_ = protocol::assumed_rows(experts_TK.numel(), num_experts, assumed_shares);
   else
     fill_local_maps(host_values(experts_TK), num_experts);
   send_rows_ = chunk_sums(rows_per_expert_, groups.expert.size());

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <system_error>
 
 #include "schemas/protocol/document_error.h"
 #include "schemas/protocol/json_fields.h"
@@ -75,7 +77,7 @@ void visit_fields(Visitor& field, Peak& peak) {
   visit_fields(field, peak.figure);
   field("ranks", peak.ranks, one_of({"rank 0", "data-parallel rank 0"}));
   field("after_iteration", peak.after_iteration, at_least(1));
-  field.constant("statistic", "lifetime maximum");
+  field("statistic", peak.statistic, one_of({"lifetime maximum"}));
 }
 
 template <typename Visitor, Is<PublishedMean> Mean>
@@ -145,6 +147,8 @@ namespace {
   throw DocumentError(path + ": wanted " + wanted + ", found " + found);
 }
 
+constexpr double kLargestNumber = 1e9;  // of any unit still within 63 bits
+
 double bytes_of_unit(const std::string& path, const std::string& unit) {
   if (unit == "GB") return 1e9;
   if (unit == "MB") return 1e6;
@@ -153,17 +157,27 @@ double bytes_of_unit(const std::string& path, const std::string& unit) {
   refuse(path, "a number and GB, MB, GiB or MiB", printable(unit));
 }
 
+// Digits, with or without a point among them; null for any other text.
+std::optional<double> decimal(const std::string& number) {
+  const auto is_digit = [](char character) { return character >= '0' && character <= '9'; };
+  if (number.empty() || !is_digit(number.front()) || !is_digit(number.back())) return std::nullopt;
+  double value = 0;
+  const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), value, std::chars_format::fixed);
+  return error == std::errc() && end == number.data() + number.size() ? std::optional(value) : std::nullopt;
+}
+
 // What was printed says the bytes and how far they are known.
 void check_figure(const std::string& path, const PublishedBytes& figure) {
   const std::string& text = figure.as_published;
   const std::size_t space = text.find(' ');
   const std::string number = text.substr(0, space);
-  if (space == std::string::npos || number.empty() || number.find_first_not_of("0123456789.") != std::string::npos)
-    refuse(path + ".as_published", "a number, a space and a unit", printable(text));
+  const auto value = decimal(number);
+  if (space == std::string::npos || !value || *value > kLargestNumber)
+    refuse(path + ".as_published", "a number, such as 36.618, up to 1e9, a space and a unit", printable(text));
   const double unit = bytes_of_unit(path + ".as_published", text.substr(space + 1));
   const std::size_t point = number.find('.');
   const double num_places = point == std::string::npos ? 0 : static_cast<double>(number.size() - point - 1);
-  const std::int64_t bytes = std::llround(std::stod(number) * unit);
+  const std::int64_t bytes = std::llround(*value * unit);
   const std::int64_t resolution_bytes = std::llround(unit / std::pow(10, num_places));
   if (bytes != figure.bytes) refuse(path + ".bytes", std::to_string(bytes) + " of " + text, std::to_string(figure.bytes));
   if (resolution_bytes != figure.resolution_bytes)

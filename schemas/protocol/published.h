@@ -59,11 +59,12 @@ struct PublishedBytes {
   bool is_approximate = false;        // "about"
 };
 
-// Of the allocator, since the process began.
+// Of the allocator. The lifetime maximum is that since the process began.
 struct PublishedPeak {
   PublishedBytes figure;
   std::optional<std::string> ranks;  // over which it is the maximum: "rank 0", "data-parallel rank 0" (each rank that has 0 there)
   std::optional<std::int64_t> after_iteration;
+  std::optional<std::string> statistic;  // "lifetime maximum"
 };
 
 struct PublishedMean {

@@ -156,12 +156,23 @@ void check_deadlines(const Trial& trial) {
                       std::to_string(trial.collective_timeout_ms));
 }
 
+// Only the model's own field forces the same rows on every expert.
+void check_forced_load(const Trial& trial) {
+  if (trial.prediction->expert_load.kind != "forced") return;
+  const auto field = trial.model.fields.find("moe_router_force_load_balancing");
+  const bool* forces = field == trial.model.fields.end() ? nullptr : std::get_if<bool>(&field->second);
+  if (!forces || !*forces)
+    throw DocumentError("trial.prediction.expert_load.kind: forced wants model field moe_router_force_load_balancing true, found " +
+                        std::string(forces ? "false" : "none"));
+}
+
 void check_prediction(const Trial& trial) {
   if (!trial.prediction) return;
   if (trial.backend.device != "meta")
     throw DocumentError("trial.prediction: wanted null with backend.device " + trial.backend.device +
                         ", found assumptions; only meta predicts");
-  rank_classes(trial);
+  check_forced_load(trial);
+  rank_classes(trial);  // refuses a load that does not fit the experts
 }
 
 }  // namespace

@@ -1,10 +1,9 @@
 """Trials of a published sweep on the meta device, and one rank of one of them: what the scripts that measure predictions share."""
 import json
-import os
 import pathlib
 import subprocess
-import tempfile
-import time
+
+from measured_rank import MeasuredRank, RankFailed
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BIN = ROOT / "build" / "release" / "bin"
@@ -31,21 +30,9 @@ def trials(sweep, settings):
     return sorted(by_arm.values(), key=lambda trial: (not trial["is_control"], len(trial["arm"]), trial["arm"]))
 
 
-class Cost:
-    """What one rank took: seconds of wall time and of processor time, and the largest resident set."""
-
-    def __init__(self, document, rank, options=()):
-        with tempfile.TemporaryDirectory(prefix="rematch-predict-") as folder:
-            path = pathlib.Path(folder) / "trial.json"
-            path.write_text(json.dumps(document))
-            environment = {**os.environ, "RANK": str(rank), "WORLD_SIZE": str(document["parallel"]["world_size"]), "OMP_NUM_THREADS": "1"}
-            begin = time.monotonic()
-            process = subprocess.Popen([str(TRAINER), "--trial", str(path), *options], env=environment, stderr=subprocess.PIPE)
-            message = process.stderr.read()
-            process.stderr.close()
-            _, status, usage = os.wait4(process.pid, 0)
-            self.wall_s = time.monotonic() - begin
-            process.returncode = os.waitstatus_to_exitcode(status)
-        if process.returncode:
-            raise SystemExit(f"rank {rank} ended with {process.returncode}: {message.decode()}")
-        self.processor_s, self.rss_bytes = usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024
+def run_rank(document, rank, options=()):
+    """The MeasuredRank."""
+    try:
+        return MeasuredRank(TRAINER, document, rank, options, LIMIT_S)
+    except RankFailed as failure:
+        raise SystemExit(str(failure))

@@ -30,6 +30,16 @@ class GpuCheck(unittest.TestCase):
         self.assertEqual(len(replays), len({run["preset"] for run in figures["runs"]}))
         for replay in replays:
             self.assertGreater(replay["peak_reserved_bytes"], replay["fragmentation"]["reserved_less_allocated_bytes"])
+        in_place = [check for check in figures["checks"] if "gradient in place" in check["check"]]
+        controls = [run for run in figures["runs"] if run["arm"] == "[]"]
+        self.assertEqual([check["preset"] for check in in_place], [run["preset"] for run in controls])
+        for check, control in zip(in_place, controls):
+            self.assertTrue(check["to_the_bit"], check)
+            self.assertGreater(check["num_gradients"], 0)
+            self.assertLessEqual(check["activation_peak_allocated_bytes"], control["activation_peak_allocated_bytes"])
+        # Where the peak is not at the loss it stays.
+        self.assertTrue(any(check["activation_peak_allocated_bytes"] < control["activation_peak_allocated_bytes"]
+                            for check, control in zip(in_place, controls)))
         for run in figures["runs"]:
             self.assertGreater(run["peak_allocated_bytes"], 0)
             self.assertGreater(run["median_step_time_ns"], 0)

@@ -25,6 +25,7 @@ BEYOND_SCHEMA = {
     "trial/invalid-interleaved-batch.json": "micro-batches that the interleaved schedule cannot take",
     "trial/invalid-sequence-does-not-divide.json": "a sequence that context parallelism cannot share out",
     "trial/invalid-layout.json": "degrees that do not divide the world",
+    "trial/invalid-prediction-on-cpu.json": "assumptions of a device that has its own memory",
     "trial/invalid-batch-does-not-divide.json": "a batch that the ranks cannot share",
 }
 

@@ -6,7 +6,7 @@ import subprocess
 import tempfile
 import unittest
 
-from trainer_runs import LIMIT_S, TRAINER, Records, run_ranks, trial_document
+from trainer_runs import LIMIT_S, TRAINER, Records, free_port, outputs_of, rank_environment, run_ranks, start_rank, trial_document
 
 MIB = 1 << 20
 TRAINING = {"seq_length": 1024, "train_iters": 4, "global_batch_size": 2}  # two micro-batches: blocks of one are free for the next
@@ -94,9 +94,34 @@ class AllocationTraceTest(unittest.TestCase):
 
     def test_a_trace_is_not_written_over_a_file(self):
         _, _, trace = self.record("meta")
+        before, record = trace.read_bytes(), trace.parent / "rank-00000.jsonl"
+        record.unlink()
         exit_codes, logs = run_ranks(["--trial", str(trace.parent / "trial.json"), "--allocation-trace", str(trace)], 1)
-        self.assertNotEqual(exit_codes, [0])
+        self.assertEqual(exit_codes, [2])
+        self.assertIn("--allocation-trace: wanted a file", logs[0])
         self.assertIn(str(trace), logs[0])
+        self.assertEqual(trace.read_bytes(), before)
+        self.assertFalse(record.exists())
+
+    def test_a_trace_that_lacks_its_end_is_refused(self):
+        _, _, trace = self.record("meta")
+        whole = trace.read_text()
+        self.assertTrue(whole.endswith("\nend\n"))
+        trace.write_text(whole.removesuffix("end\n"))
+        self.assertIn("wanted 'end' as the last line", replay_process(trace).stderr)
+
+    def test_a_rank_that_cannot_write_the_last_of_its_trace_fails(self):
+        _, _, trace = self.record("meta")
+        again = trace.with_name("again")
+        (trace.parent / "rank-00000.jsonl").unlink()
+        few_bytes = ["sh", "-c", 'trap "" XFSZ; exec "$@"', "sh", "prlimit", f"--fsize={trace.stat().st_size - 2}"]
+        rank = start_rank(["--trial", str(trace.parent / "trial.json"), "--allocation-trace", str(again)], rank_environment(0, 1, free_port()), few_bytes)
+        log, = outputs_of([rank])
+        self.assertEqual(rank.returncode, 70, log)
+        records = Records(trace.parent, 1).ranks[0]
+        self.assertEqual(len(records["step"]), TRAINING["train_iters"])
+        self.assertEqual(records["bye"], [])
+        self.assertIn(f"writing the allocation trace {again}", records["error"][0]["message"])
 
     def test_a_bad_trace_is_refused_with_file_and_line(self):
         trace = self.folder / "bad"

@@ -62,7 +62,7 @@ class AssumptionsTest(unittest.TestCase):
         step = last_step(prediction=None)
         self.assertEqual(set(self.grown(step).values()), {0})
 
-    def test_memory_outside_the_allocator_is_taken_from_its_capacity(self):
+    def test_a_capacity_that_is_too_small_by_a_byte_or_by_an_assumption_runs_out_of_memory(self):
         needed = self.base["lifetime_peak_reserved_bytes"]
         run(memory_limit_bytes=needed).require_success()
         for limit, more in ((needed - 1, {}), (needed + 9 * MIB, {"workspace_bytes": 10 * MIB}), (needed + 9 * MIB, {"graph_pool_bytes": 10 * MIB})):

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <sys/resource.h>
+#include <csignal>
 #include <fstream>
 #include <system_error>
 #include <vector>
@@ -15,6 +17,26 @@ namespace {
 using Kind = TraceEvent::Kind;
 
 constexpr const char* kHeader = "rematch/allocation-trace/1\n";
+
+// While it lives files of this process grow no further; a write over it fails in place of a signal.
+class FileSizeLimit {
+ public:
+  explicit FileSizeLimit(rlim_t bytes) : handler_(std::signal(SIGXFSZ, SIG_IGN)) {
+    ::getrlimit(RLIMIT_FSIZE, &before_);
+    const rlimit limited{bytes, before_.rlim_max};
+    ::setrlimit(RLIMIT_FSIZE, &limited);
+  }
+  ~FileSizeLimit() {
+    ::setrlimit(RLIMIT_FSIZE, &before_);
+    std::signal(SIGXFSZ, handler_);
+  }
+  FileSizeLimit(const FileSizeLimit&) = delete;
+  FileSizeLimit& operator=(const FileSizeLimit&) = delete;
+
+ private:
+  void (*handler_)(int);
+  rlimit before_{};
+};
 
 class AllocationTrace : public ::testing::Test {
  protected:
@@ -36,11 +58,10 @@ class AllocationTrace : public ::testing::Test {
 };
 
 TEST_F(AllocationTrace, ReadsWhatWasWritten) {
-  {
-    AllocationTraceWriter writer(path_);
-    for (const TraceEvent& event : {TraceEvent{Kind::kAllocate, 3, 4096}, {Kind::kRefused, 0, INT64_MAX}, {Kind::kFree, 3, 0}})
-      writer.write(event);
-  }
+  AllocationTraceWriter writer(path_);
+  for (const TraceEvent& event : {TraceEvent{Kind::kAllocate, 3, 4096}, {Kind::kRefused, 0, INT64_MAX}, {Kind::kFree, 3, 0}})
+    writer.write(event);
+  writer.close();
   std::vector<std::vector<std::int64_t>> events;
   read_allocation_trace(path_, [&](const TraceEvent& event) {
     events.push_back({static_cast<std::int64_t>(event.kind), event.block, event.bytes});
@@ -79,6 +100,23 @@ TEST_F(AllocationTrace, RefusesBlocksThatAreNotThereOrThereTwice) {
 
 TEST_F(AllocationTrace, RefusesATornTail) {
   EXPECT_EQ(refusal(std::string(kHeader) + "allocate 1 51"), ":2: wanted a whole line with a newline at its end, found 'allocate 1 51'");
+}
+
+TEST_F(AllocationTrace, WithoutItsEndOrWithMoreAfterItIsRefused) {
+  const std::string header = kHeader;
+  EXPECT_EQ(refusal(header + "end\n"), "");
+  EXPECT_EQ(refusal(header + "allocate 1 512\n"), ":3: wanted 'end' as the last line; the rank did not come to its end, found ''");
+  EXPECT_EQ(refusal(header + "end\nallocate 1 512\n"), ":3: wanted nothing after 'end', found 'allocate 1 512'");
+  { AllocationTraceWriter((folder_.path() / "open.txt").string()).write({Kind::kAllocate, 1, 512}); }
+  EXPECT_THROW(replay_trace((folder_.path() / "open.txt").string(), {}), TraceError);
+}
+
+// The events are few enough for the buffer: only closing the file shows that they did not reach it.
+TEST_F(AllocationTrace, ThatTheDiskHasNoRoomForIsSaidWhenItIsClosed) {
+  const FileSizeLimit limit(16);
+  AllocationTraceWriter writer(path_);
+  writer.write({Kind::kAllocate, 1, 512});
+  EXPECT_THROW(writer.close(), std::system_error);
 }
 
 }  // namespace

@@ -19,10 +19,9 @@ class Replay : public ::testing::Test {
  protected:
   TraceReplay replay(const std::vector<TraceEvent>& events, const AllocatorOptions& options = {}) {
     const auto path = (folder_.path() / std::to_string(num_traces_++)).string();
-    {
-      AllocationTraceWriter writer(path);
-      for (const auto& event : events) writer.write(event);
-    }
+    AllocationTraceWriter writer(path);
+    for (const auto& event : events) writer.write(event);
+    writer.close();
     return replay_trace(path, options);
   }
 

@@ -102,6 +102,21 @@ TEST(Published, NamesTheFigureThatIsNotWhatWasPrinted) {
   document = to_json(moonlight());
   document["rows"][1]["peak_allocated"]["as_published"] = "36.614 gigabytes";
   expect_refused([&] { parse_published(document); }, {"as_published", "GB, MB, GiB or MiB", "gigabytes"});
+  for (const char* text : {". GB", "1.2.3 GB", "1. GB", ".5 GB", "-1 GB", "inf GB", "1e3 GB", "36.614", "99999999999 GB", " GB", ""}) {
+    document["rows"][1]["peak_allocated"]["as_published"] = text;
+    expect_refused([&] { parse_published(document); }, {"published.rows[1].peak_allocated.as_published", text});
+  }
+}
+
+TEST(Published, KeepsThatAPeakIsOfNoStatedStatisticOrRank) {
+  const Published llama = read_published(REMATCH_SOURCE_DIR "/sweeps/published/llama3_70b_32xh100.json");
+  for (const PublishedRow& row : llama.rows) {
+    EXPECT_NE(row.outcome.kind, PublishedEnd::kCompleted);
+    if (!row.peak_allocated) continue;
+    EXPECT_EQ(row.peak_allocated->statistic, std::nullopt);
+    EXPECT_EQ(row.peak_allocated->ranks, std::nullopt);
+  }
+  EXPECT_EQ(find_row(moonlight(), "[]")->peak_allocated->statistic, "lifetime maximum");
 }
 
 TEST(Published, WantsAnArmThatIsItsRecompute) {

@@ -1,10 +1,10 @@
-#include "runtime/nn/assumed_rows.h"
+#include "schemas/protocol/assumed_rows.h"
 
 #include <algorithm>
 #include <cstddef>
 #include <numeric>
 
-namespace rematch::nn {
+namespace rematch::protocol {
 
 namespace {
 
@@ -31,4 +31,4 @@ std::vector<std::int64_t> assumed_rows(std::int64_t num_choices, std::int64_t nu
   return apportioned(num_choices, std::vector<double>(static_cast<std::size_t>(num_experts), 1.0 / static_cast<double>(num_experts)));
 }
 
-}  // namespace rematch::nn
+}  // namespace rematch::protocol

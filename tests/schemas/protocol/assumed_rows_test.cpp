@@ -1,5 +1,5 @@
 // Rows of each expert where no router chose: whole numbers that add up, near their shares.
-#include "runtime/nn/assumed_rows.h"
+#include "schemas/protocol/assumed_rows.h"
 
 #include <gtest/gtest.h>
 
@@ -9,7 +9,7 @@
 
 #include "schemas/protocol/prediction.h"
 
-namespace rematch::nn {
+namespace rematch::protocol {
 namespace {
 
 using Rows = std::vector<std::int64_t>;
@@ -30,7 +30,7 @@ TEST(AssumedRows, GoToTheLargestRemainders) {
 TEST(AssumedRows, AddUpAndAreWithinOneOfTheirShareForEveryLoad) {
   for (const std::int64_t num_choices : {1, 640, 12288, 49152, 12289})
     for (const double imbalance : {1.0, 1.1, 1.7, 8.0}) {
-      const auto shares = protocol::expert_shares({.kind = "imbalance", .imbalance = imbalance}, 64, 8);
+      const auto shares = expert_shares({.kind = "imbalance", .imbalance = imbalance}, 64, 8);
       const auto rows = assumed_rows(num_choices, 64, shares);
       EXPECT_EQ(sum_of(rows), num_choices);
       for (std::size_t expert = 0; expert < rows.size(); ++expert)
@@ -39,10 +39,10 @@ TEST(AssumedRows, AddUpAndAreWithinOneOfTheirShareForEveryLoad) {
 }
 
 TEST(AssumedRows, OfAnImbalanceThatIsAWholeNumberAreExact) {
-  const auto rows = assumed_rows(12800, 64, protocol::expert_shares({.kind = "imbalance", .imbalance = 1.1}, 64, 8));
+  const auto rows = assumed_rows(12800, 64, expert_shares({.kind = "imbalance", .imbalance = 1.1}, 64, 8));
   EXPECT_EQ(sum_of({rows.begin(), rows.begin() + 8}), 1760);  // 1.1 * 12800 / 8
   for (std::size_t expert = 0; expert < 8; ++expert) EXPECT_EQ(rows[expert], 220);
 }
 
 }  // namespace
-}  // namespace rematch::nn
+}  // namespace rematch::protocol

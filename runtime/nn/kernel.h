@@ -12,8 +12,8 @@
 
 namespace rematch::nn {
 
-// What a kernel writes, first a tensor of the device that it runs on, and what it reads. What it changes in place stands twice. Undefined
-// tensors count nothing.
+// What a kernel writes, first a tensor of the device that it runs on, and what it reads. What it changes in place stands twice, and so does
+// the result of a lookup or permutation, which reads as many of its source's bytes as it writes. Undefined tensors count nothing.
 using Moved = std::initializer_list<at::Tensor>;
 
 inline std::int64_t moved_bytes(Moved tensors) {

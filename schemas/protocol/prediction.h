@@ -29,7 +29,7 @@ struct ExpertLoad {
 // Share of the routed tokens that each expert gets: num_experts entries, sum 1. Throws DocumentError where the load does not fit them.
 std::vector<double> expert_shares(const ExpertLoad& load, std::int64_t num_experts, std::int64_t expert_parallel_size);
 
-// Bytes. The capacity of the allocator, trial.backend.memory_limit_bytes, is device_memory less outside_allocator.
+// Bytes. trial.backend.memory_limit_bytes is device_memory less outside_allocator, unless the sweep sets backend.memory_limit.
 struct PredictionSpec {
   std::string device;                        // a row of the device table
   std::int64_t device_memory_bytes = 0;      // what the driver reports

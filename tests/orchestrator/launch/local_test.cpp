@@ -152,11 +152,14 @@ TEST_F(LocalLauncher, StartsOfAPredictionOnlyTheRanksThatStandForOthersWithTheir
 }
 
 TEST_F(LocalLauncher, RunsNoMoreRanksOfAPredictionAtATimeThanThereAreCores) {
-  FakeAttempt attempt(R"({"sleep_us":20000})", 8);
+  const std::size_t num_cores = std::max(1U, std::thread::hardware_concurrency());
+  const std::size_t num_ranks = num_cores + 2;
+  FakeAttempt attempt(R"({"sleep_us":20000})", static_cast<std::int64_t>(num_ranks));
   predict(attempt);
-  attempt.trial().parallel.pipeline_model_parallel_size = 8;
+  attempt.trial().parallel.pipeline_model_parallel_size = static_cast<std::int64_t>(num_ranks);
   const auto record = run(attempt);
-  ASSERT_EQ(record.value().ranks.size(), 8U);
+  ASSERT_EQ(record.value().ranks.size(), num_ranks);
+  for (const protocol::RankExit& rank : record.value().ranks) EXPECT_EQ(rank.exit_code, 0) << rank.rank;
   std::size_t most = 0;
   for (const protocol::RankExit& rank : record.value().ranks) {
     const auto runs_then = [&](const protocol::RankExit& other) {
@@ -164,7 +167,7 @@ TEST_F(LocalLauncher, RunsNoMoreRanksOfAPredictionAtATimeThanThereAreCores) {
     };
     most = std::max(most, static_cast<std::size_t>(std::count_if(record.value().ranks.begin(), record.value().ranks.end(), runs_then)));
   }
-  EXPECT_LE(most, std::max(1U, std::thread::hardware_concurrency()));
+  EXPECT_LE(most, num_cores);
 }
 
 TEST_F(LocalLauncher, LetsTheOtherRanksOfAPredictionGoOnWhenOneFails) {

@@ -1,10 +1,12 @@
 #include "orchestrator/base/predicted.h"
 
+#include "orchestrator/base/planned_provenance.h"
+
 namespace rematch::base {
 
-bool is_predicted(const protocol::Trial& trial) { return trial.backend.device == "meta"; }
+bool is_predicted(const protocol::Trial& trial) { return planned_provenance(trial.backend.device) == protocol::Provenance::kPredicted; }
 
-bool is_predicted(const StudyPlan& plan) { return !plan.trials.empty() && is_predicted(plan.trials.front()); }
+bool is_predicted(const StudyPlan& plan) { return planned_provenance(plan) == protocol::Provenance::kPredicted; }
 
 std::map<std::int64_t, std::int64_t> alike_counts(const protocol::Trial& trial) {
   std::map<std::int64_t, std::int64_t> counts;

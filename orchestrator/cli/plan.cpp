@@ -49,7 +49,7 @@ class PlanVerb : public Verb {
     const auto& input = std::get<SweepInput>(loaded);
     PlanKnowledge known;
     if (predict_) {
-      auto predicted = predict_sweep(source, input.warnings, options, streams);
+      auto predicted = as_simulation ? predict(input, options, streams) : predict_sweep(source, input.warnings, options, streams);
       if (const Exit* exit = std::get_if<Exit>(&predicted)) return *exit;
       known.prediction = std::move(std::get<Prediction>(predicted));
     }

@@ -12,22 +12,21 @@ using base::ArmVerdict;
 using base::Effect;
 using base::Failure;
 
-// A column of something that an arm may lack as a whole.
 template <typename Part, typename Get>
-std::function<Cell(const ArmContext&)> of_part(const std::optional<Part> ArmVerdict::*part, Get get) {
-  return [part, get](const ArmContext& context) { return context.arm->*part ? get(*(context.arm->*part)) : Cell{}; };
+std::function<Cell(const ArmContext&)> of_arm(const std::optional<Part> ArmVerdict::*part, Get get) {
+  return [cell = of_part<ArmVerdict, Part>(part, get)](const ArmContext& context) { return cell(*context.arm); };
 }
 template <typename Get>
 auto of_figures(Get get) {
-  return of_part<ArmFigures>(&ArmVerdict::figures, get);
+  return of_arm<ArmFigures>(&ArmVerdict::figures, get);
 }
 template <typename Get>
 auto of_effect(Get get) {
-  return of_part<Effect>(&ArmVerdict::effect, get);
+  return of_arm<Effect>(&ArmVerdict::effect, get);
 }
 template <typename Get>
 auto of_failure(Get get) {
-  return of_part<Failure>(&ArmVerdict::failure, get);
+  return of_arm<Failure>(&ArmVerdict::failure, get);
 }
 
 using protocol::Provenance;
@@ -48,12 +47,15 @@ ArmColumns joined(std::vector<ArmColumns> parts) {
 
 Cell alike_cell(const ArmContext& context, std::int64_t rank) { return Count{base::num_alike(context.plan->trials.front(), rank)}; }
 
+const ArmColumn kModules = {{"modules", "modules"}, [](const ArmContext& c) { return text_cell(c.arm->arm); }};
+const ArmColumn kOutcome = {{"outcome", "outcome"}, [](const ArmContext& c) { return outcome_cell(c.arm->outcome, *c.plan); }};
+
 ArmColumns identity_columns() {
   return {
       {{"study", "study", Place::kDataOnly}, [](const ArmContext& c) { return text_cell(c.plan->name); }},
       {{"study_id", "study id", Place::kDataOnly}, [](const ArmContext& c) { return text_cell(c.plan->study_id); }},
-      {{"modules", "modules"}, [](const ArmContext& c) { return text_cell(c.arm->arm); }},
-      {{"outcome", "outcome"}, [](const ArmContext& c) { return outcome_cell(c.arm->outcome, *c.plan); }},
+      kModules,
+      kOutcome,
   };
 }
 
@@ -210,9 +212,6 @@ ArmColumns failed_rank_alike_columns(Place place) {
   return {{{"failure_num_alike", "others alike", place},
            [](const ArmContext& c) { return c.arm->failure ? alike_cell(c, c.arm->failure->rank) : Cell{}; }}};
 }
-
-const ArmColumn kModules = {{"modules", "modules"}, [](const ArmContext& c) { return text_cell(c.arm->arm); }};
-const ArmColumn kOutcome = {{"outcome", "outcome"}, [](const ArmContext& c) { return outcome_cell(c.arm->outcome, *c.plan); }};
 
 }  // namespace
 

@@ -36,6 +36,18 @@ struct ColumnOf {
   std::function<Cell(const Row&)> cell;
 };
 
+// The arm of a row that has one.
+template <typename Row>
+ColumnOf<Row> modules_column() {
+  return {{"modules", "modules"}, [](const Row& row) { return text_cell(row.arm); }};
+}
+
+// Of something that a row may lack as a whole.
+template <typename Row, typename Part, typename Get>
+std::function<Cell(const Row&)> of_part(const std::optional<Part> Row::*part, Get get) {
+  return [part, get](const Row& row) { return row.*part ? get(*(row.*part)) : Cell{}; };
+}
+
 template <typename Row>
 Table table_of(std::string key, std::string title, const std::vector<ColumnOf<Row>>& columns, const std::vector<Row>& rows) {
   Table table;

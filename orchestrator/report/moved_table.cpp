@@ -42,7 +42,7 @@ Cell phase_cell(const std::optional<base::RankPeak>& peak) { return peak ? name_
 
 Table moved_table(const base::StudyPlan& plan, const std::vector<base::ArmVerdict>& arms) {
   std::vector<ColumnOf<Row>> columns = {
-      {{"modules", "modules"}, [](const Row& r) { return text_cell(r.arm); }},
+      modules_column<Row>(),
       {{"moved", "moved"}, [](const Row& r) { return text_cell(r.moved); }},
       {{"side", "side"}, [](const Row& r) { return text_cell(r.side); }},
       {{"rank", "rank"}, [](const Row& r) { return Cell{Count{r.rank->rank}}; }},

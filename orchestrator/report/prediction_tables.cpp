@@ -3,6 +3,7 @@
 #include <string>
 
 #include "orchestrator/report/cells.h"
+#include "schemas/protocol/main_weights.h"
 
 namespace rematch::report {
 
@@ -30,16 +31,21 @@ std::string load_text(const protocol::ExpertLoad& load) {
   return text;
 }
 
+std::string main_weights_text(protocol::MainWeights main_weights) {
+  switch (main_weights) {
+    case protocol::MainWeights::kFp32: return "fp32 main weights of Megatron Core";
+    case protocol::MainWeights::kFp32Late: return "fp32 main weights of Transformer Engine";
+    case protocol::MainWeights::kRemainder: return "16-bit remainders";
+  }
+  return "";
+}
+
 // The row of reports/METRICS.md, "Persistent bytes", that these options choose.
 std::string optimizer_text(const protocol::OptimizerSpec& optimizer) {
   if (!optimizer.use_precision_aware_optimizer)
     return std::string("fp32 main weights and moments, ") + (optimizer.use_distributed_optimizer ? "in shards" : "not sharded");
-  const bool by_core = optimizer.fp8_recipe && *optimizer.fp8_recipe != "delayed";
-  const char* main_weights = by_core                            ? "fp32 main weights of Megatron Core"
-                             : optimizer.store_param_remainders ? "16-bit remainders"
-                                                                : "fp32 main weights of Transformer Engine";
-  return "precision-aware: " + std::string(main_weights) + ", moments " + optimizer.exp_avg_dtype + " and " + optimizer.exp_avg_sq_dtype +
-         (optimizer.use_distributed_optimizer ? ", in shards" : ", not sharded");
+  return "precision-aware: " + main_weights_text(protocol::main_weights(optimizer)) + ", moments " + optimizer.exp_avg_dtype + " and " +
+         optimizer.exp_avg_sq_dtype + (optimizer.use_distributed_optimizer ? ", in shards" : ", not sharded");
 }
 
 std::vector<Assumption> assumptions_of(const Trial& trial) {

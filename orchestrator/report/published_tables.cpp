@@ -19,24 +19,18 @@ using rules::ComparedPeak;
 using rules::ComparedRow;
 using RowColumn = ColumnOf<ComparedRow>;
 
-template <typename Part, typename Get>
-std::function<Cell(const ComparedRow&)> of_part(const std::optional<Part> ComparedRow::*part, Get get) {
-  return [part, get](const ComparedRow& row) { return row.*part ? get(*(row.*part)) : Cell{}; };
-}
 template <typename Get>
 auto of_peak(Get get) {
-  return of_part<ComparedPeak>(&ComparedRow::peak, get);
+  return of_part<ComparedRow, ComparedPeak>(&ComparedRow::peak, get);
 }
 template <typename Get>
 auto of_delta(Get get) {
-  return of_part<ComparedDelta>(&ComparedRow::delta, get);
+  return of_part<ComparedRow, ComparedDelta>(&ComparedRow::delta, get);
 }
-
-const RowColumn kModules = {{"modules", "modules"}, [](const ComparedRow& row) { return text_cell(row.arm); }};
 
 std::vector<RowColumn> peak_columns(const OwnColumns& own) {
   return {
-      kModules,
+      modules_column<ComparedRow>(),
       {{"after_iteration", "after iteration"}, of_peak([](const ComparedPeak& p) { return cell_of<Count>(p.after_iteration); })},
       {{"ranks", "of"}, of_peak([](const ComparedPeak& p) { return p.ranks ? text_cell(*p.ranks) : Cell{}; })},
       {{"published_peak_bytes", "published peak"}, of_peak([](const ComparedPeak& p) { return Cell{Bytes{p.published_bytes}}; })},
@@ -58,7 +52,7 @@ std::vector<RowColumn> peak_columns(const OwnColumns& own) {
 
 std::vector<RowColumn> delta_columns(const OwnColumns& own) {
   return {
-      kModules,
+      modules_column<ComparedRow>(),
       {{"against", "set against"}, of_delta([](const ComparedDelta& d) { return text_cell(d.against); })},
       {{"published_delta_bytes", "published diff"},
        of_delta([](const ComparedDelta& d) { return cell_of<BytesDelta>(d.published_bytes); })},
@@ -83,7 +77,7 @@ std::function<Cell(const ComparedRow&)> of_failure(Get get) {
 std::vector<RowColumn> outcome_columns(const OwnColumns& own) {
   using base::Failure;
   return {
-      kModules,
+      modules_column<ComparedRow>(),
       {{"published_outcome", "published"}, [](const ComparedRow& r) { return name_cell(r.outcome.published); }},
       {{"published_iterations", "published iterations"},
        [](const ComparedRow& r) { return cell_of<Count>(r.outcome.published_iterations); }},

@@ -33,7 +33,7 @@ Cell fraction_cell(std::optional<std::int64_t> own, std::optional<std::int64_t> 
 
 std::vector<ColumnOf<TwinArm>> arm_columns(const OwnColumns& own, const OwnColumns& twin) {
   return {
-      {{"modules", "modules"}, [](const TwinArm& a) { return text_cell(a.arm); }},
+      modules_column<TwinArm>(),
       {own.column("hot_rank", "hot rank"), [](const TwinArm& a) { return Cell{Count{a.own.rank}}; }},
       {own.column("peak_allocated_bytes", "peak allocated"), [](const TwinArm& a) { return Cell{Bytes{a.own.allocated_bytes}}; }},
       {own.column("peak_reserved_bytes", "peak reserved"), [](const TwinArm& a) { return Cell{Bytes{a.own.reserved_bytes}}; }},
@@ -52,7 +52,7 @@ std::vector<ColumnOf<TwinArm>> arm_columns(const OwnColumns& own, const OwnColum
 
 std::vector<ColumnOf<PhaseRow>> phase_columns(const OwnColumns& own, const OwnColumns& twin) {
   return {
-      {{"modules", "modules"}, [](const PhaseRow& r) { return text_cell(r.arm); }},
+      modules_column<PhaseRow>(),
       {{"rank", "rank"}, [](const PhaseRow& r) { return Cell{Count{r.rank}}; }},
       {{"phase", "phase"}, [](const PhaseRow& r) { return name_cell(r.peak.phase); }},
       {own.column("peak_allocated_bytes", "peak allocated"), [](const PhaseRow& r) { return cell_of<Bytes>(r.peak.own_bytes); }},

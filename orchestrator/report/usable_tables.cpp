@@ -27,7 +27,7 @@ struct RestRow {
 
 std::vector<ColumnOf<UsableRow>> row_columns(const OwnColumns& own) {
   return {
-      {{"modules", "modules"}, [](const UsableRow& r) { return text_cell(r.arm); }},
+      modules_column<UsableRow>(),
       {{"published_got_through", "published: got through"}, [](const UsableRow& r) { return text_cell(r.at_least_over); }},
       {own.column("at_least_bytes", "at least (allocated)"), [](const UsableRow& r) { return cell_of<Bytes>(r.at_least_bytes); }},
       {{"published_allocated_bytes", "published: allocated when it failed, at least"},

@@ -8,6 +8,7 @@
 #include "orchestrator/spec/simulate_checks.h"
 #include "orchestrator/spec/units.h"
 #include "schemas/protocol/field_rules.h"
+#include "schemas/protocol/find_field.h"
 #include "schemas/protocol/optimizer_problems.h"
 #include "schemas/protocol/parallel_dims.h"
 #include "schemas/protocol/pipeline_layers.h"
@@ -169,10 +170,8 @@ void check_fields(ParseState& state) {
 // The layers of the model among the pipeline ranks and their chunks.
 void check_pipeline(ParseState& state) {
   const auto& common = state.spec.common;
-  const auto num_layers = common.model.fields.find("num_layers");
-  if (num_layers == common.model.fields.end() || !state.sound({"model.num_layers"})) return;
-  const auto* count = std::get_if<std::int64_t>(&num_layers->second);
-  if (count == nullptr || !protocol::parallel_problems(common.parallel).empty()) return;
+  const auto* count = protocol::find_field<std::int64_t>(common.model.fields, "num_layers");
+  if (count == nullptr || !state.sound({"model.num_layers"}) || !protocol::parallel_problems(common.parallel).empty()) return;
   for (const std::string& problem : protocol::pipeline_problems(*count, common.parallel)) {
     const std::string option = key_of_option(state, problem);
     state.refuse_first({option == kWorldSize ? "parallel.pipeline_model_parallel_size" : option, "model.num_layers"}, problem);

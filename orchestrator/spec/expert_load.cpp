@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "schemas/protocol/document_error.h"
+#include "schemas/protocol/find_field.h"
 
 namespace rematch::spec {
 
@@ -15,8 +16,7 @@ constexpr const char* kForcingField = "moe_router_force_load_balancing";
 
 template <typename T>
 T field_or(const protocol::FieldMap& fields, const std::string& name, T otherwise) {
-  const auto found = fields.find(name);
-  const T* value = found == fields.end() ? nullptr : std::get_if<T>(&found->second);
+  const T* value = protocol::find_field<T>(fields, name);
   return value == nullptr ? otherwise : *value;
 }
 

@@ -11,12 +11,6 @@ namespace {
 
 at::ScalarType moment_dtype(const std::string& name) { return name == "bf16" ? at::kBFloat16 : at::kFloat; }
 
-MainWeights main_weights(const protocol::OptimizerSpec& spec) {
-  const bool engine_holds_them = spec.use_precision_aware_optimizer && spec.fp8_recipe.value_or("delayed") == "delayed";
-  if (!engine_holds_them) return MainWeights::kFp32;
-  return spec.store_param_remainders ? MainWeights::kRemainder : MainWeights::kFp32Late;
-}
-
 at::Tensor fp32_copy(const at::Tensor& x) {
   auto copy = at::empty(x.sizes(), x.options().dtype(at::kFloat));
   nn::kernel({copy, x}, [&] { copy.copy_(x); });
@@ -26,7 +20,7 @@ at::Tensor fp32_copy(const at::Tensor& x) {
 }  // namespace
 
 StateLayout state_layout(const protocol::OptimizerSpec& spec) {
-  return {main_weights(spec), moment_dtype(spec.exp_avg_dtype), moment_dtype(spec.exp_avg_sq_dtype)};
+  return {protocol::main_weights(spec), moment_dtype(spec.exp_avg_dtype), moment_dtype(spec.exp_avg_sq_dtype)};
 }
 
 PieceState::PieceState(const ParamPiece& piece, const StateLayout& layout) : piece_(piece) {

@@ -6,16 +6,12 @@
 #include <cstdint>
 
 #include "runtime/parallel/param_buffer.h"
+#include "schemas/protocol/main_weights.h"
 #include "schemas/protocol/trial.h"
 
 namespace rematch::parallel {
 
-// Main weights of bf16 parameters. Those of fp32 parameters are the parameters.
-enum class MainWeights {
-  kFp32,       // Megatron Core's, made with the optimizer; it steps on fp32 gradients
-  kFp32Late,   // Transformer Engine's, made with the moments; it steps on gradients of any type
-  kRemainder,  // Transformer Engine's int16 beside the parameter, made with the moments
-};
+using protocol::MainWeights;
 
 struct StateLayout {
   MainWeights main_weights = MainWeights::kFp32;

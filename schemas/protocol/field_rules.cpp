@@ -4,15 +4,14 @@
 #include <utility>
 
 #include "schemas/protocol/factors.h"
+#include "schemas/protocol/find_field.h"
 
 namespace rematch::protocol {
 
 namespace {
 
 std::optional<std::int64_t> integer_of(const FieldMap& fields, const std::string& name) {
-  const auto found = fields.find(name);
-  if (found == fields.end()) return std::nullopt;
-  const auto* integer = std::get_if<std::int64_t>(&found->second);
+  const auto* integer = find_field<std::int64_t>(fields, name);
   return integer == nullptr ? std::nullopt : std::optional(*integer);
 }
 

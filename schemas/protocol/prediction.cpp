@@ -8,6 +8,7 @@
 
 #include "schemas/protocol/assumed_rows.h"
 #include "schemas/protocol/document_error.h"
+#include "schemas/protocol/find_field.h"
 #include "schemas/protocol/trial.h"
 
 namespace rematch::protocol {
@@ -68,9 +69,7 @@ void check_fields(const ExpertLoad& load) {
 }
 
 std::int64_t integer_field(const Trial& trial, const std::string& name) {
-  const auto field = trial.model.fields.find(name);
-  if (field == trial.model.fields.end()) return 0;
-  const auto* value = std::get_if<std::int64_t>(&field->second);
+  const auto* value = find_field<std::int64_t>(trial.model.fields, name);
   return value ? *value : 0;
 }
 

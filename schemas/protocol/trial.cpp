@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "schemas/protocol/document_error.h"
+#include "schemas/protocol/find_field.h"
 #include "schemas/protocol/json_fields.h"
 #include "schemas/protocol/recompute_fields.h"
 #include "schemas/protocol/training_problems.h"
@@ -159,8 +160,7 @@ void check_deadlines(const Trial& trial) {
 // Only the model's own field forces the same rows on every expert.
 void check_forced_load(const Trial& trial) {
   if (trial.prediction->expert_load.kind != "forced") return;
-  const auto field = trial.model.fields.find("moe_router_force_load_balancing");
-  const bool* forces = field == trial.model.fields.end() ? nullptr : std::get_if<bool>(&field->second);
+  const bool* forces = find_field<bool>(trial.model.fields, "moe_router_force_load_balancing");
   if (!forces || !*forces)
     throw DocumentError("trial.prediction.expert_load.kind: forced wants model field moe_router_force_load_balancing true, found " +
                         std::string(forces ? "false" : "none"));

@@ -1,5 +1,7 @@
 #include "orchestrator/report/arm_columns.h"
 
+#include <utility>
+
 #include "orchestrator/report/outcome_cell.h"
 #include "orchestrator/rules/moved_failure.h"
 
@@ -33,10 +35,10 @@ using protocol::Provenance;
 
 // What a table of this provenance has no column for: a prediction has no repeats and no time of its own.
 ArmColumns unless_predicted(std::optional<Provenance> provenance, ArmColumns columns) {
-  return provenance == Provenance::kPredicted ? ArmColumns{} : columns;
+  return provenance == Provenance::kPredicted ? ArmColumns{} : std::move(columns);
 }
 ArmColumns if_predicted(std::optional<Provenance> provenance, ArmColumns columns) {
-  return provenance == Provenance::kPredicted ? columns : ArmColumns{};
+  return provenance == Provenance::kPredicted ? std::move(columns) : ArmColumns{};
 }
 
 ArmColumns joined(std::vector<ArmColumns> parts) {

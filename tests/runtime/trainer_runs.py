@@ -54,7 +54,7 @@ def trial_document(modules, *, preset="moonlight_16b", attention="fused", recomp
                      "num_layers_in_first_pipeline_stage": None, "num_layers_in_last_pipeline_stage": None,
                      "account_for_embedding_in_pipeline_split": False, "account_for_loss_in_pipeline_split": False,
                      **(parallel or {})},
-        "backend": {"device": device, "attention": attention, "memory_limit_bytes": memory_limit_bytes},
+        "backend": {"device": device, "attention": attention, "memory_limit_bytes": memory_limit_bytes, "expandable_segments": False},
         "features": {"fp8": None, "cuda_graph_impl": "none", "moe_shared_expert_overlap": False, "cpu_offloading": False,
                      "cross_entropy_gradient": "fp32",
                      **(features or {})},

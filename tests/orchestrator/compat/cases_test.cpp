@@ -1,0 +1,36 @@
+#include "tests/orchestrator/compat/cases.h"
+
+#include <gtest/gtest.h>
+
+namespace rematch::compat {
+namespace {
+
+TEST(Configurations, AreJudgedAsMegatronsClassJudgesThem) {
+  for (const KnownCase& row : read_cases("megatron-config-cases.jsonl")) EXPECT_EQ(disagreement_with_class(row), "") << row.line;
+}
+
+TEST(Configurations, MeetTheRowsThatAreKnownAndNoOther) {
+  for (const KnownCase& row : read_cases("row-cases.jsonl")) EXPECT_EQ(disagreement_with_rows(row), "") << row.line;
+}
+
+// Rows of which a raw configuration knows nothing: rules_test.cpp has their cases.
+bool needs_trial(const Rule& rule) { return rule.id == "R1" || rule.id == "R3" || rule.id == "R4"; }
+
+TEST(ARowLeftOut, TurnsSomeCaseRed) {
+  const auto of_class = read_cases("megatron-config-cases.jsonl");
+  const auto of_rows = read_cases("row-cases.jsonl");
+  std::vector<std::set<std::string>> keys;
+  for (const KnownCase& row : of_class) keys.push_back(keys_of(judge(row.input.configuration, Policy::kMegatron)));
+  for (const Rule& rule : rules()) {
+    if (needs_trial(rule)) continue;
+    bool is_red = false;
+    for (std::size_t i = 0; i < of_class.size() && !is_red; ++i)
+      is_red = keys[i].contains(key_of(rule)) && !disagreement_with_class(of_class[i], &rule).empty();
+    for (std::size_t i = 0; i < of_rows.size() && !is_red; ++i)
+      is_red = std::set<std::string>(of_rows[i].known["keys"]).contains(key_of(rule)) && !disagreement_with_rows(of_rows[i], &rule).empty();
+    EXPECT_TRUE(is_red) << key_of(rule) << " can be left out";
+  }
+}
+
+}  // namespace
+}  // namespace rematch::compat

@@ -68,7 +68,7 @@ std::optional<LineProblem> read_surroundings(const Line& line, Surroundings& sur
 }
 
 bool names_no_model(const json& config) {
-  return !config.contains("num_layers") && !config.contains("hidden_size") && !config.contains("num_attention_heads");
+  return !config.contains("num_layers") || !config.contains("hidden_size") || !config.contains("num_attention_heads");
 }
 
 std::optional<LineProblem> read_config(const Line& line, CheckInput& input) {

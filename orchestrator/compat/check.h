@@ -25,8 +25,8 @@ struct CheckInput {
   std::vector<std::string> keys_left;  // of the line, beside those that it is read for
 };
 
-// The model under a configuration that names none of num_layers, hidden_size, num_attention_heads: 8 dense layers, bf16, no dropout, no
-// graphed modules.
+// The model under a configuration that does not name all of num_layers, hidden_size and num_attention_heads: 8 dense layers, bf16, no
+// dropout, no graphed modules.
 nlohmann::json plain_base(std::string_view core_revision);
 
 // {"revision", "te_version", "torch_version", "config", "surroundings"}; all but config may be left out where core_revision is given.

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
+
 namespace rematch::compat {
 namespace {
 
@@ -11,6 +13,18 @@ TEST(Configurations, AreJudgedAsMegatronsClassJudgesThem) {
 
 TEST(Configurations, MeetTheRowsThatAreKnownAndNoOther) {
   for (const KnownCase& row : read_cases("row-cases.jsonl")) EXPECT_EQ(disagreement_with_rows(row), "") << row.line;
+}
+
+TEST(ALine, IsReadOrRefusedAsItsExampleSays) {
+  std::size_t num_refused = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(REMATCH_SOURCE_DIR "/schemas/examples/check-config")) {
+    std::ifstream file(entry.path());
+    const std::string text((std::istreambuf_iterator<char>(file)), {});
+    const bool is_refused = std::holds_alternative<LineProblem>(read_check_line(text, std::nullopt));
+    EXPECT_EQ(is_refused, entry.path().filename().string().starts_with("invalid-")) << entry.path();
+    num_refused += is_refused ? 1 : 0;
+  }
+  EXPECT_GE(num_refused, 3u);
 }
 
 // Rows of which a raw configuration knows nothing: rules_test.cpp has their cases.

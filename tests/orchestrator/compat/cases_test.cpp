@@ -15,6 +15,39 @@ TEST(Configurations, MeetTheRowsThatAreKnownAndNoOther) {
   for (const KnownCase& row : read_cases("row-cases.jsonl")) EXPECT_EQ(disagreement_with_rows(row), "") << row.line;
 }
 
+// What was resolved, in the place of what was written.
+CheckInput written_out(const KnownCase& row) {
+  nlohmann::json line = row.known;
+  nlohmann::json& config = line["config"];
+  for (const char* old : {"enable_cuda_graph", "external_cuda_graph", "cuda_graph_scope", "cuda_graph_modules"}) config.erase(old);
+  for (const auto& [key, value] : line["resolved"].items()) config[key] = value;
+  config["cuda_graph_impl"] = line["resolved_graph"]["impl"];
+  config[line["revision"] == "0.16.1" ? "cuda_graph_scope" : "cuda_graph_modules"] = line["resolved_graph"]["modules"];
+  return std::get<CheckInput>(read_check_line(line.dump(), std::nullopt));
+}
+
+TEST(WhatIsResolved, IsAcceptedAsItIsAndRewrittenNoMore) {
+  int num_cases = 0;
+  for (const KnownCase& row : read_cases("megatron-config-cases.jsonl")) {
+    // The alias passes by checks that its result would meet.
+    if (!row.known["accepted"] || row.known["config"].contains("moe_layer_recompute")) continue;
+    const CheckInput input = written_out(row);
+    const Judgement judgement = judge(input.configuration, Policy::kMegatron);
+    const nlohmann::json found = check_json(1, input, judgement, Policy::kMegatron);
+    EXPECT_EQ(found["resolved"], row.known["resolved"]) << row.line;
+    EXPECT_EQ(found["resolved_graph"], row.known["resolved_graph"]) << row.line;
+    for (const Violation& violation : judgement.violations)
+      EXPECT_FALSE(violation.effect == Effect::kRewrite && violation.origin == Origin::kClass) << to_string(violation) << "\n" << row.line;
+    ++num_cases;
+  }
+  EXPECT_GT(num_cases, 100);
+}
+
+TEST(Ours, RefusesWhateverMegatronsClassRefuses) {
+  for (const KnownCase& row : read_cases("megatron-config-cases.jsonl"))
+    EXPECT_TRUE(row.known["accepted"] || !judge(row.input.configuration, Policy::kOurs).accepted) << row.line;
+}
+
 TEST(ALine, IsReadOrRefusedAsItsExampleSays) {
   std::size_t num_refused = 0;
   for (const auto& entry : std::filesystem::directory_iterator(REMATCH_SOURCE_DIR "/schemas/examples/check-config")) {

@@ -8,6 +8,7 @@
 #include "orchestrator/base/layout_text.h"
 #include "orchestrator/base/study_plan.h"
 #include "orchestrator/cli/control_peak.h"
+#include "orchestrator/cli/text_table.h"
 #include "orchestrator/rules/attribution.h"
 #include "orchestrator/spec/units.h"
 
@@ -15,22 +16,7 @@ namespace rematch::cli {
 
 namespace {
 
-using Row = std::vector<std::string>;
-
-// Columns are two spaces apart; the last one is not padded.
-std::string table(const std::vector<Row>& rows) {
-  std::vector<std::size_t> widths(rows.front().size());
-  for (const auto& row : rows)
-    for (std::size_t column = 0; column < row.size(); ++column) widths[column] = std::max(widths[column], row[column].size());
-  std::string text;
-  for (const auto& row : rows) {
-    std::string line = " ";
-    for (std::size_t column = 0; column < row.size(); ++column)
-      line += " " + row[column] + std::string(widths[column] - row[column].size() + 1, ' ');
-    text += line.substr(0, line.find_last_not_of(' ') + 1) + "\n";
-  }
-  return text;
-}
+using Row = TableRow;
 
 std::string sites_text(const base::ArmRow& arm) {
   std::string text;
@@ -60,7 +46,7 @@ std::string arms_text(const base::StudyPlan& plan, const PlanKnowledge& known) {
     });
   if (known.prediction)
     add_column(rows, plan, "predicted", [&](const base::ArmRow& arm) { return predicted_text(*known.prediction, arm.arm); });
-  std::string text = table(rows);
+  std::string text = text_table(rows);
   if (known.control) text += "upper bounds from " + source_text(*known.control) + "\n";
   if (known.prediction) text += source_text(*known.prediction);
   return text;
@@ -91,7 +77,7 @@ std::string order_text(const base::StudyPlan& plan) {
   std::vector<Row> rows(static_cast<std::size_t>(plan.num_blocks));
   for (std::size_t block = 0; block < rows.size(); ++block) rows[block] = {"block " + std::to_string(block)};
   for (const auto& trial : plan.trials) rows[static_cast<std::size_t>(trial.block)].push_back(trial.arm);
-  return table(rows);
+  return text_table(rows);
 }
 
 std::string cost_text(const PlanCost& cost) {
@@ -129,7 +115,7 @@ std::string plan_text(const SweepInput& input, const PlanKnowledge& known) {
 std::string origin_text(const SweepInput& input) {
   std::vector<Row> rows = {{"key", "value", "origin"}};
   for (const auto& row : input.spec.origins) rows.push_back({row.key, row.value.empty() ? "-" : row.value, row.origin});
-  return table(rows);
+  return text_table(rows);
 }
 
 nlohmann::json plan_json(const SweepInput& input, const PlanKnowledge& known) {

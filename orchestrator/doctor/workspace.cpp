@@ -129,8 +129,8 @@ Finding database(const fs::path& path) {
 }
 
 // With a controller here they are its own.
-Finding processes(const protocol::WorkspacePaths& workspace, bool is_in_use) {
-  Finding finding{"processes", State::kOk, is_in_use ? "those of the running trial" : "none left of an earlier run", "none", ""};
+Finding leftovers(const protocol::WorkspacePaths& workspace, bool is_in_use) {
+  Finding finding{"leftovers", State::kOk, is_in_use ? "those of the running trial" : "none left of an earlier run", "none", ""};
   const auto found = launch::attempt_processes(workspace.studies());
   if (found.empty()) return finding;
   finding.found.clear();
@@ -159,7 +159,7 @@ Findings examine_workspace(const fs::path& workspace) {
   const fs::path place = nearest_existing(workspace);
   const auto holder = engine::WorkspaceLock::holder(workspace);
   return {folder(workspace), file_system(place),         free_space(place),
-          lock(holder),      database(paths.database()), processes(paths, holder.has_value())};
+          lock(holder),      database(paths.database()), leftovers(paths, holder.has_value())};
 }
 
 }  // namespace rematch::doctor

@@ -1,6 +1,7 @@
 #include "orchestrator/store/database.h"
 
 #include <sqlite3.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include <chrono>
@@ -54,7 +55,7 @@ std::string advice(StoreProblem problem) {
     case StoreProblem::kBusy:
       return ". Another process held it for over " + std::to_string(kBusyDeadline.count() / 1000) +
              " s: end what has a transaction open in it, then try again";
-    case StoreProblem::kFull: return ". Free space, then try again: what was done stays done";
+    case StoreProblem::kFull: return ". The disk is full. Free space, then try again: what was done stays done";
     case StoreProblem::kReadOnly: return ". Wanted a file and a folder that can be written";
     case StoreProblem::kCorrupt:
       return ". The file is damaged, or no database. The trial folders hold everything: `rematch ingest --rebuild` puts it aside and makes "
@@ -62,6 +63,13 @@ std::string advice(StoreProblem problem) {
     case StoreProblem::kOther: return "";
   }
   return "";
+}
+
+bool has_no_space(const std::filesystem::path& path) {
+  constexpr std::uint64_t kFewBytes = 64 << 10;
+  struct statvfs disk {};
+  const std::filesystem::path folder = path.has_parent_path() ? path.parent_path() : ".";
+  return ::statvfs(folder.c_str(), &disk) == 0 && static_cast<std::uint64_t>(disk.f_bavail) * disk.f_frsize < kFewBytes;
 }
 
 // A file name as SQLite's URI wants it.
@@ -122,7 +130,8 @@ Database::~Database() {
 }
 
 void Database::fail(const std::string& sql) const {
-  const StoreProblem problem = problem_of(sqlite3_errcode(connection_));
+  StoreProblem problem = problem_of(sqlite3_errcode(connection_));
+  if (problem == StoreProblem::kOther && has_no_space(path_)) problem = StoreProblem::kFull;  // its shared memory could not grow
   throw StoreError(path_.string() + ": " + sqlite3_errmsg(connection_) + " (" + sql.substr(0, 200) + ")" + advice(problem), problem);
 }
 

@@ -13,7 +13,7 @@ import unittest
 from fake_study import NUM_TRIALS, FakeStudy, wait_for
 
 SEED = 20240611
-NUM_POINTS = 130  # boundaries first, the rest moments
+NUM_POINTS = 120  # boundaries first, the rest moments
 NUM_AT_A_TIME = 2
 MOST_BOUNDARIES = 400
 

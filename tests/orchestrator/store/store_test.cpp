@@ -9,6 +9,7 @@
 #include "orchestrator/base/study_plan.h"
 #include "orchestrator/collect/collect.h"
 #include "orchestrator/rules/judge.h"
+#include "orchestrator/store/inspect.h"
 #include "orchestrator/store/migrations.h"
 #include "tests/orchestrator/attempt_files.h"
 #include "tests/orchestrator/predicted_study.h"
@@ -308,7 +309,38 @@ TEST_F(StoreTest, RefusesADatabaseOfANewerProgramAndSaysWhatToDo) {
 
 TEST_F(StoreTest, RefusesAFileThatIsNoDatabase) {
   std::ofstream(path_) << std::string(4096, 'x');
-  EXPECT_FALSE(Store::open(path_));
+  const auto result = Store::open(path_);
+  ASSERT_FALSE(result);
+  EXPECT_NE(result.error().message.find("rematch ingest --rebuild"), std::string::npos) << result.error().message;
+}
+
+TEST_F(StoreTest, ChangesAllThatIsOneChangeOrNothing) {
+  const base::StudyRows study = tests::clean_study().rows();
+  Store store = open();
+  put(store, study);
+  const auto change = [&] {
+    store.clear();
+    store.put_plan(study.plan);
+    throw std::runtime_error("in the middle");
+  };
+  EXPECT_THROW(store.change_as_one(change), std::runtime_error);
+  EXPECT_EQ(store.load_study("clean").value().attempts.size(), study.attempts.size());
+  store.change_as_one([&] { store.clear(); });
+  EXPECT_TRUE(store.studies().empty());
+  put(store, study);
+  EXPECT_EQ(store.studies().size(), 1U) << "later changes stand for themselves again";
+}
+
+TEST_F(StoreTest, PutsADatabaseAsideUnderANameThatIsFree) {
+  open();
+  EXPECT_EQ(put_database_aside(path_), path_.string() + ".aside-1");
+  EXPECT_FALSE(std::filesystem::exists(path_));
+  open();
+  EXPECT_EQ(put_database_aside(path_), path_.string() + ".aside-2");
+  const auto state = inspect_database(path_.string() + ".aside-1");
+  ASSERT_TRUE(state) << state.error().message;
+  EXPECT_EQ(state.value().version, state.value().newest_version);
+  EXPECT_TRUE(state.value().damage.empty());
 }
 
 TEST(Migrations, AreNumberedFromOneWithoutGaps) {

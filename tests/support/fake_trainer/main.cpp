@@ -1,5 +1,6 @@
 // A trainer without torch, for process tests: same command line, same files, same exit codes as rematch-train.
-// REMATCH_FAKE says how it misbehaves (behaviour.h), REMATCH_FAKE_BUILD which build it says it is. `--describe` prints the describe example with this program's build id.
+// REMATCH_FAKE says how it misbehaves (behaviour.h), REMATCH_FAKE_BUILD which build it says it is. `--describe` prints the describe example
+// with this program's build id.
 #include <cstdlib>
 #include <exception>
 #include <filesystem>

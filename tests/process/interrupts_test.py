@@ -1,7 +1,10 @@
 """SIGINT and SIGTERM at seeded moments of a run, once and twice: once ends the trial in flight cleanly, twice ends its processes now; another run
 comes to the same end as an undisturbed one."""
+import contextlib
+import os
 import random
 import signal
+import subprocess
 import time
 import unittest
 
@@ -72,6 +75,27 @@ class Interrupts(unittest.TestCase):
                 if times == 1:
                     self.assertGreater(duration_s, 1.9, "the ranks ignore SIGTERM, and have a grace of 2 s")
                 self.assertEqual(study.marked_processes(), [])
+
+    def test_nobody_outside_of_the_trial_is_signalled(self):
+        """A bystander in the controller's own group and one in its session live on, whatever is ended."""
+        study = self.study()
+        with contextlib.ExitStack() as ends:
+            fake = '{"rules":[{"do":"hang_hard","stage":"steady"},{"rank":0,"do":"daemon"}]}'
+            controller = ends.enter_context(study.started(fake=fake))
+            bystanders = [subprocess.Popen(["sleep", "60"], process_group=group) for group in (os.getpgid(controller.pid), 0)]
+            for bystander in bystanders:
+                ends.callback(bystander.kill)
+            wait_for(lambda: study.files("daemon-0.pid"), 20, "a rank with a grandchild")
+            daemon = int(study.files("daemon-0.pid")[0].read_text())
+            for _ in range(2):
+                controller.send_signal(signal.SIGINT)
+                time.sleep(0.05)
+            self.assertEqual(controller.wait(timeout=20), 75, study.log())
+            self.assertFalse(os.path.exists(f"/proc/{daemon}"), "the grandchild left session and parent, and is ended too")
+            self.assertEqual([bystander.poll() for bystander in bystanders], [None, None])
+            for bystander in bystanders:
+                bystander.kill()
+                bystander.wait(timeout=10)
 
 
 if __name__ == "__main__":

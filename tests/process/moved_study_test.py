@@ -34,6 +34,27 @@ class MovedStudy(unittest.TestCase):
         self.assertEqual(study.rows("SELECT name FROM study"), [("fake",)])
 
 
+class ClockSteps(unittest.TestCase):
+    def test_a_wall_clock_that_went_back_gives_no_negative_number(self):
+        study = FakeStudy(self)
+        self.assertEqual(study.run().returncode, 0)
+        verbs = (("report", "-f", "csv"), ("show", "[]"), ("status",))
+        before = [study.rematch(*verb).stdout for verb in verbs]
+        for path in study.files("launch.json"):
+            launch = json.loads(path.read_text())
+            launch["end_unix_ns"] = launch["start_unix_ns"] - 3_600_000_000_000
+            path.write_text(json.dumps(launch))
+        for path in study.files("rank-*.jsonl"):
+            lines = [json.loads(line) for line in path.read_text().splitlines()]
+            for number, line in enumerate(lines):
+                if "unix_ns" in line:
+                    line["unix_ns"] -= 1_000_000_000_000 * number
+            path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+        self.assertEqual(study.rematch("ingest").returncode, 0)
+        self.assertEqual([study.rematch(*verb).stdout for verb in verbs], before)
+        self.assertNotIn("-3600", "".join(before))
+
+
 class OtherTrainer(unittest.TestCase):
     def test_a_run_and_a_plan_say_what_is_run_again(self):
         study = FakeStudy(self)

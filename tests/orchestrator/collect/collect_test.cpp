@@ -417,9 +417,9 @@ std::vector<Damage> all_damages() {
 }
 
 TEST_F(Collect, NamesEachKindOfDamageWithItsLineKeepsTheRestAndNeverPasses) {
+  const AttemptRows attempt = clean();
   for (const Damage& damage : all_damages()) {
     SCOPED_TRACE(damage.name);
-    const AttemptRows attempt = clean();
     std::filesystem::remove_all(temp_.path() / attempt.trial.trial_id);
     collected(attempt);
     const auto path = protocol::AttemptPaths{folder_}.rank_record(1);

@@ -111,6 +111,7 @@ void FakeRank::commit(const Misdeed& misdeed) {
   if (misdeed.what == "exit") early_exit_ = static_cast<int>(misdeed.number);
   if (misdeed.what == "signal") ::kill(::getpid(), static_cast<int>(misdeed.number));
   if (misdeed.what == "flood") flood_stdout(misdeed.number);
+  if (misdeed.what == "hog") fill_memory(misdeed.number);
   if (misdeed.what == "daemon") start_daemon(folder_ / ("daemon-" + std::to_string(rank_) + ".pid"));
   if (misdeed.what == "garbage") append_raw(record, "this is no record\n");
   if (misdeed.what == "replay") replays_without_label_ = true;

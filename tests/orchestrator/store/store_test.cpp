@@ -9,7 +9,6 @@
 #include "orchestrator/base/study_plan.h"
 #include "orchestrator/collect/collect.h"
 #include "orchestrator/rules/judge.h"
-#include "orchestrator/store/inspect.h"
 #include "orchestrator/store/migrations.h"
 #include "tests/orchestrator/attempt_files.h"
 #include "tests/orchestrator/predicted_study.h"
@@ -329,18 +328,6 @@ TEST_F(StoreTest, ChangesAllThatIsOneChangeOrNothing) {
   EXPECT_TRUE(store.studies().empty());
   put(store, study);
   EXPECT_EQ(store.studies().size(), 1U) << "later changes stand for themselves again";
-}
-
-TEST_F(StoreTest, PutsADatabaseAsideUnderANameThatIsFree) {
-  open();
-  EXPECT_EQ(put_database_aside(path_), path_.string() + ".aside-1");
-  EXPECT_FALSE(std::filesystem::exists(path_));
-  open();
-  EXPECT_EQ(put_database_aside(path_), path_.string() + ".aside-2");
-  const auto state = inspect_database(path_.string() + ".aside-1");
-  ASSERT_TRUE(state) << state.error().message;
-  EXPECT_EQ(state.value().version, state.value().newest_version);
-  EXPECT_TRUE(state.value().damage.empty());
 }
 
 TEST(Migrations, AreNumberedFromOneWithoutGaps) {

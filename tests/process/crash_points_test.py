@@ -133,7 +133,7 @@ class CrashPoints(unittest.TestCase):
             controller.wait(timeout=10)
             begin = time.monotonic()
             wait_for(lambda: not study.marked_processes(), 15, "the end of every process of the trial")
-            self.assertLess(time.monotonic() - begin, 5, "the grace is 2 s")
+            self.assertLess(time.monotonic() - begin, 10, "the grace is 2 s; the rest is for a busy machine")
         launch, = study.files("launch.json")
         self.assertIn('"end": "controller_lost"', launch.read_text())
 

@@ -59,7 +59,7 @@ class Interrupts(unittest.TestCase):
         self.assertGreater(codes.count(75), 3, codes)
 
     def test_once_lets_ranks_end_by_themselves_and_twice_does_not_wait(self):
-        for number, times, most_s in ((signal.SIGINT, 1, 10), (signal.SIGTERM, 1, 10), (signal.SIGINT, 2, 1.5), (signal.SIGTERM, 2, 1.5)):
+        for number, times, most_s in ((signal.SIGINT, 1, 10), (signal.SIGTERM, 1, 10), (signal.SIGINT, 2, 1.9), (signal.SIGTERM, 2, 1.9)):
             with self.subTest(signal=number.name, times=times):
                 study = self.study()
                 with study.started(fake='{"rules":[{"do":"hang_hard","stage":"steady"}]}') as controller:

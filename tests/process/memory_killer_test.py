@@ -7,8 +7,8 @@ import unittest
 from fake_study import FakeStudy, wait_for
 
 MOUNT = pathlib.Path("/sys/fs/cgroup")
-LIMIT_BYTES = 96 << 20
-HOG = '{"rules":[{"arm":"moe","rank":1,"do":"hog","megabytes":400,"stage":"steady"}]}'
+LIMIT_BYTES = 256 << 20
+HOG = '{"rules":[{"arm":"moe","rank":1,"do":"hog","megabytes":1000,"stage":"steady"}]}'
 
 
 def new_group():

@@ -83,6 +83,12 @@ class FakeStudy(Workspace):
                 content[table] = sorted(repr(untimed(row)) for row in rows if counts(table, row, final))
         return content
 
+    def difference(self, content):
+        """Nothing when this database holds just this content; else of each table that differs a row or two that only one of them has."""
+        own = self.content()
+        only = {table: [sorted(set(a.get(table, ())) - set(b.get(table, ())))[:1] for a, b in ((own, content), (content, own))] for table in own | content}
+        return {table: only[table] for table in only if own.get(table) != content.get(table)}
+
     def marked_processes(self):
         """Pids of live processes whose environment says that they belong to an attempt of this workspace."""
         found = []

@@ -17,7 +17,7 @@ class MovedStudy(unittest.TestCase):
         (here.root / "studies").rename(there.root / "studies")
         ingested = there.rematch("ingest")
         self.assertEqual(ingested.returncode, 0, ingested.stderr)
-        self.assertEqual(there.content(), content)
+        self.assertEqual(there.difference(content), {})
         self.assertEqual(there.rows("SELECT * FROM attempt"), attempts)
         self.assertEqual(there.report("md"), report)
         self.assertIn("torn", there.rematch("show", "moe").stdout)

@@ -24,7 +24,7 @@ base::Result<DatabaseState> inspect_database(const fs::path& path) {
 fs::path put_database_aside(const fs::path& path) {
   int number = 1;
   while (fs::exists(path.string() + ".aside-" + std::to_string(number))) ++number;
-  const fs::path aside = path.string() + ".aside-" + std::to_string(number);
+  fs::path aside = path.string() + ".aside-" + std::to_string(number);
   for (const char* suffix : {"-wal", "-shm", ""})
     if (fs::exists(path.string() + suffix)) fs::rename(path.string() + suffix, aside.string() + suffix);
   return aside;

@@ -11,6 +11,7 @@
 #include "orchestrator/engine/study_folder.h"
 #include "orchestrator/engine/workspace_lock.h"
 #include "orchestrator/rules/judge.h"
+#include "orchestrator/store/inspect.h"
 #include "orchestrator/store/store.h"
 #include "schemas/protocol/document_error.h"
 #include "schemas/protocol/record_file.h"
@@ -44,11 +45,15 @@ class IngestVerb final : public Verb {
   std::string summary() const override { return "Rebuild the database from the trial folders"; }
 
   void declare(CLI::App& app) override {
+    app.add_flag("--rebuild", rebuild_, "Put the database aside first, whatever is in it, and make it anew");
     app.footer(
         "Examples:\n"
         "  rematch ingest\n"
+        "  rematch ingest --rebuild\n"
         "  rematch --workspace /data/rematch-runs ingest\n"
-        "The database holds nothing that the folders do not: deleting it and ingesting gives the same rows.\n"
+        "The database holds nothing that the folders do not: deleting it and ingesting gives the same rows. One that is damaged, or of\n"
+        "a newer program, is put aside by --rebuild as rematch.db.aside-1. All is replaced in one go: an ingest that dies changes "
+        "nothing.\n"
         "Exit: 0 rebuilt, 8 a run is under way in this workspace, the database cannot be written, or a study cannot be read.");
   }
 
@@ -60,11 +65,25 @@ class IngestVerb final : public Verb {
     }
     const auto lock = engine::WorkspaceLock::take(workspace.root, "ingest");
     if (!lock) return complain(lock.error(), streams);
+    if (rebuild_ && std::filesystem::exists(workspace.database()))
+      streams.err << "rematch: the database before is now " << store::put_database_aside(workspace.database()).string() << "\n";
     auto store = store::Store::open(workspace.database());
     if (!store) return complain(store.error(), streams);
     store::Store database = std::move(store).value();
-    database.clear();
     Exit exit = Exit::kOk;
+    database.change_as_one([&] { exit = ingest_all(database, workspace, streams); });
+    return exit;
+  }
+
+ private:
+  static Exit complain(const base::Error& error, Streams streams) {
+    streams.err << "rematch: " << error.message << "\n";
+    return Exit::kEnvironment;
+  }
+
+  static Exit ingest_all(store::Store& database, const protocol::WorkspacePaths& workspace, Streams streams) {
+    Exit exit = Exit::kOk;
+    database.clear();
     for (const std::filesystem::path& folder : study_folders(workspace)) {
       const base::Result<base::StudyPlan> plan = read_plan(folder);
       if (plan)
@@ -73,12 +92,6 @@ class IngestVerb final : public Verb {
         exit = complain(plan.error(), streams);
     }
     return exit;
-  }
-
- private:
-  static Exit complain(const base::Error& error, Streams streams) {
-    streams.err << "rematch: " << error.message << "\n";
-    return Exit::kEnvironment;
   }
 
   static void ingest_study(store::Store& database, const base::StudyPlan& plan, const std::filesystem::path& root, Streams streams) {
@@ -99,6 +112,8 @@ class IngestVerb final : public Verb {
     database.put_verdicts(plan.study_id, rules::judge_study(database.load_study(plan.study_id).value()));
     streams.err << plan.name << " (" << plan.study_id << "): " << plan.trials.size() << " trials, " << num_attempts << " attempts\n";
   }
+
+  bool rebuild_ = false;
 };
 
 const VerbRegistrar<IngestVerb> registrar;

@@ -61,7 +61,7 @@ class RunVerb final : public Verb {
   Exit carry_out(const SweepInput& input, const std::optional<protocol::Published>& published, const GlobalOptions& options,
                  Streams streams) const {
     const Terminal terminal = decide_terminal(facts_of_stderr(), options.color);
-    ProgressPrinter progress(streams.err, terminal, options.verbosity < 0 ? Chatter::kQuiet : Chatter::kNormal);
+    ProgressPrinter progress(streams.err, terminal, chatter_of(options));
     const auto result = engine::carry_out(input.plan, {options.workspace, input.trainer, launcher_}, progress);
     if (!result) {
       streams.err << "rematch: " << result.error().message << "\n";
@@ -71,6 +71,11 @@ class RunVerb final : public Verb {
     const engine::EngineResult& done = result.value();
     streams.out << report::render(make_report_beside(done.study, done.verdict, published, options, streams), format_).value();
     return static_cast<Exit>(base::exit_code(done.verdict.conclusion));
+  }
+
+  static Chatter chatter_of(const GlobalOptions& options) {
+    if (options.verbosity == 0) return Chatter::kNormal;
+    return options.verbosity < 0 ? Chatter::kQuiet : Chatter::kVerbose;
   }
 
   // Says what is not done, if anything is.

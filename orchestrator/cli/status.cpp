@@ -65,7 +65,12 @@ std::vector<store::StudySummary> stored_summaries(const fs::path& workspace) {
   const fs::path database = protocol::WorkspacePaths{workspace}.database();
   if (!fs::exists(database)) return {};
   auto store = store::Store::open(database);
-  return store ? store.value().studies() : std::vector<store::StudySummary>{};
+  if (!store) return {};
+  try {
+    return store.value().studies();
+  } catch (const store::StoreError&) {
+    return {};  // of a damaged one nothing is known; the folders tell the rest, and `doctor` says what to do
+  }
 }
 
 StudyStatus status_of(const fs::path& study_folder, const base::StudyPlan& plan, const std::vector<store::StudySummary>& summaries,

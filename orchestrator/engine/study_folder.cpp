@@ -7,6 +7,7 @@
 
 #include "orchestrator/base/study_plan.h"
 #include "schemas/protocol/record_file.h"
+#include "schemas/protocol/write_boundary.h"
 
 namespace rematch::engine {
 
@@ -40,6 +41,7 @@ bool says_done(const fs::path& path, const std::string& trial_id) {
 
 void StudyFolder::write_plan(const base::StudyPlan& plan) const {
   fs::create_directories(paths_.trials());
+  protocol::pass_write_boundary("made", "study");
   write_when_different(paths_.sweep(), plan.sweep_text);
   write_when_different(paths_.plan(), base::to_json(plan).dump(2) + "\n");
 }
@@ -72,8 +74,10 @@ AttemptOnDisk StudyFolder::begin_attempt(const protocol::Trial& trial) const {
   const fs::path prepared = folder.string() + ".new";
   fs::remove_all(prepared);
   fs::create_directories(prepared);
+  protocol::pass_write_boundary("made", "attempt");
   protocol::write_file_by_rename(protocol::AttemptPaths{prepared}.trial(), protocol::to_json(trial).dump(2) + "\n");
   fs::rename(prepared, folder);
+  protocol::pass_write_boundary("renamed", "attempt");
   return {number, folder, false};
 }
 

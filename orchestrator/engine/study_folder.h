@@ -26,6 +26,7 @@ class StudyFolder {
  public:
   explicit StudyFolder(std::filesystem::path root) : paths_{std::move(root)} {}
 
+  const std::filesystem::path& root() const { return paths_.root; }
   // sweep.yaml, then study.json. Files that hold the same already are left alone.
   void write_plan(const base::StudyPlan& plan) const;
   // By number. Empty when the trial was never started.

@@ -17,10 +17,18 @@ namespace rematch::store {
 using Value = std::variant<std::monostate, std::int64_t, double, std::string>;
 using ValueRow = std::vector<Value>;
 
+enum class Access {
+  kReadWrite,  // creates the file when there is none
+  kReadOnly,   // leaves no trace in the folder, which need not be writable
+};
+
+// There is such a file, and it or its folder cannot be written.
+bool only_readable(const std::filesystem::path& database);
+
 class Database {
  public:
-  // Opens or creates; write-ahead log, foreign keys on, waits up to five seconds for another connection.
-  explicit Database(const std::filesystem::path& path);
+  // Foreign keys on; waits up to five seconds for another connection. Writes nothing: the journal is chosen by the caller.
+  explicit Database(const std::filesystem::path& path, Access access = Access::kReadWrite);
   ~Database();
   Database(const Database&) = delete;
   Database& operator=(const Database&) = delete;
@@ -31,15 +39,17 @@ class Database {
   void run(const std::string& sql, const ValueRow& parameters = {}) { query(sql, parameters); }
 
  private:
+  friend class Transaction;
   [[noreturn]] void fail(const std::string& sql) const;
   sqlite3_stmt* prepared(const std::string& sql);
 
   std::filesystem::path path_;
   sqlite3* connection_ = nullptr;
   std::map<std::string, sqlite3_stmt*> statements_;
+  int num_open_transactions_ = 0;  // each inside the one before
 };
 
-// Rolls back unless commit() was reached.
+// Rolls back unless commit() was reached. Inside another one it is a part of that: the outermost commits.
 class Transaction {
  public:
   explicit Transaction(Database& database);

@@ -43,6 +43,16 @@ base::Result<StudySummary> pick_study(const std::vector<StudySummary>& studies, 
   return base::Error{wanted + " and several studies match: " + listed(matching) + "; give more of the name or the id"};
 }
 
+std::unique_ptr<Database> open_to_read(const std::filesystem::path& path) {
+  auto database = std::make_unique<Database>(path, Access::kReadOnly);
+  const std::int64_t wanted = embedded_migrations().back().version;
+  if (const std::int64_t found = schema_version(*database); found != wanted)
+    throw StoreError(path.string() + ": its schema version is " + std::to_string(found) + ", this program reads version " +
+                         std::to_string(wanted) + ", and the folder cannot be written. Copy the workspace to a place that can",
+                     StoreProblem::kReadOnly);
+  return database;
+}
+
 }  // namespace
 
 Store::Store(std::unique_ptr<Database> database) : database_(std::move(database)) {}
@@ -53,6 +63,7 @@ Store& Store::operator=(Store&&) noexcept = default;
 base::Result<Store> Store::open(const std::filesystem::path& path) {
   try {
     if (path.has_parent_path()) std::filesystem::create_directories(path.parent_path());
+    if (only_readable(path)) return Store(open_to_read(path));
     auto database = std::make_unique<Database>(path);
     migrate(*database, path, embedded_migrations());
     return Store(std::move(database));
@@ -84,6 +95,12 @@ void Store::put_verdicts(const std::string& study_id, const base::StudyVerdict& 
 void Store::clear() {
   Transaction transaction(*database_);
   database_->run("DELETE FROM study");  // all else goes with it
+  transaction.commit();
+}
+
+void Store::change_as_one(const std::function<void()>& change) {
+  Transaction transaction(*database_);
+  change();
   transaction.commit();
 }
 

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <stdexcept>
@@ -19,9 +20,22 @@ namespace rematch::store {
 
 class Database;
 
+enum class StoreProblem {
+  kBusy,      // another process held it for longer than the deadline
+  kFull,      // the disk is
+  kReadOnly,  // the file, its folder or the file system is
+  kCorrupt,   // or no database at all
+  kOther,
+};
+
 class StoreError : public std::runtime_error {
  public:
-  explicit StoreError(const std::string& message) : std::runtime_error(message) {}
+  explicit StoreError(const std::string& message, StoreProblem problem = StoreProblem::kOther)
+      : std::runtime_error(message), problem_(problem) {}
+  StoreProblem problem() const { return problem_; }
+
+ private:
+  StoreProblem problem_;
 };
 
 struct StudySummary {
@@ -35,7 +49,8 @@ struct StudySummary {
 
 class Store {
  public:
-  // Creates the file when there is none; migrates an older one after a backup copy beside it; refuses a newer one.
+  // Creates the file when there is none; migrates an older one after a backup copy beside it; refuses a newer one, which stays as it is.
+  // In a folder that cannot be written it is opened for reading alone, and must have the newest schema.
   static base::Result<Store> open(const std::filesystem::path& database);
   ~Store();
   Store(Store&&) noexcept;
@@ -49,6 +64,8 @@ class Store {
   void put_verdicts(const std::string& study_id, const base::StudyVerdict& verdict);
   // Removes every row; ingest's first step.
   void clear();
+  // What `change` does through this store is there as a whole or, when it throws or the process dies, not at all.
+  void change_as_one(const std::function<void()>& change);
 
   std::vector<StudySummary> studies() const;  // by name, then id
   // By name, id or unambiguous prefix of either; an empty key means the only study there is.

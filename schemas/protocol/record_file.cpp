@@ -9,6 +9,7 @@
 #include <system_error>
 
 #include "schemas/protocol/document_error.h"
+#include "schemas/protocol/write_boundary.h"
 
 namespace rematch::protocol {
 
@@ -85,6 +86,7 @@ class LineCutter {
   void parse() {
     try {
       file_.records.push_back(parse_line(line_));
+      file_.line_numbers.push_back(line_number_);
     } catch (const DocumentError& error) {
       refuse(error.what());
     }
@@ -135,14 +137,20 @@ RecordFile read_record_file(const std::filesystem::path& path) {
 
 void write_file_by_rename(const std::filesystem::path& path, std::string_view content) {
   const std::filesystem::path temporary = path.string() + ".tmp";
+  const std::string name = path.filename();
   {
     const Descriptor descriptor(temporary, O_WRONLY | O_CREAT | O_TRUNC);
     if (!descriptor.is_open()) fail("open", temporary);
+    pass_write_boundary("opened", name);
     write_all(descriptor.value(), content, temporary);
+    pass_write_boundary("written", name);
     if (::fsync(descriptor.value()) != 0) fail("sync", temporary);
   }
+  pass_write_boundary("synced", name);
   if (::rename(temporary.c_str(), path.c_str()) != 0) fail("rename into place", path);
+  pass_write_boundary("renamed", name);
   sync_folder(path.parent_path());
+  pass_write_boundary("its folder synced", name);
 }
 
 std::optional<std::string> read_whole_file(const std::filesystem::path& path) {

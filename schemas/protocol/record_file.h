@@ -32,8 +32,9 @@ inline constexpr std::size_t kMaxLineBytes = std::size_t{1} << 20;
 
 struct RecordFile {
   std::vector<RankRecord> records;
-  bool torn_tail = false;              // the last line had no newline; it was not used
-  std::vector<std::string> bad_lines;  // "line 7: why"; such lines were not used
+  std::vector<std::size_t> line_numbers;  // of each of `records`, from 1
+  bool torn_tail = false;                 // the last line had no newline; it was not used
+  std::vector<std::string> bad_lines;     // "line 7: why"; such lines were not used
 };
 
 // A missing file is an empty RecordFile.

@@ -308,7 +308,26 @@ TEST_F(StoreTest, RefusesADatabaseOfANewerProgramAndSaysWhatToDo) {
 
 TEST_F(StoreTest, RefusesAFileThatIsNoDatabase) {
   std::ofstream(path_) << std::string(4096, 'x');
-  EXPECT_FALSE(Store::open(path_));
+  const auto result = Store::open(path_);
+  ASSERT_FALSE(result);
+  EXPECT_NE(result.error().message.find("rematch ingest --rebuild"), std::string::npos) << result.error().message;
+}
+
+TEST_F(StoreTest, ChangesAllThatIsOneChangeOrNothing) {
+  const base::StudyRows study = tests::clean_study().rows();
+  Store store = open();
+  put(store, study);
+  const auto change = [&] {
+    store.clear();
+    store.put_plan(study.plan);
+    throw std::runtime_error("in the middle");
+  };
+  EXPECT_THROW(store.change_as_one(change), std::runtime_error);
+  EXPECT_EQ(store.load_study("clean").value().attempts.size(), study.attempts.size());
+  store.change_as_one([&] { store.clear(); });
+  EXPECT_TRUE(store.studies().empty());
+  put(store, study);
+  EXPECT_EQ(store.studies().size(), 1U) << "later changes stand for themselves again";
 }
 
 TEST(Migrations, AreNumberedFromOneWithoutGaps) {

@@ -72,14 +72,15 @@ AttemptOnDisk StudyFolder::begin_attempt(const protocol::Trial& trial) const {
   const fs::path prepared = folder.string() + ".new";
   fs::remove_all(prepared);
   fs::create_directories(prepared);
-  protocol::write_file_by_rename(protocol::AttemptPaths{prepared}.trial(), protocol::to_json(trial).dump(2) + "\n");
+  protocol::write_file_unsynced(protocol::AttemptPaths{prepared}.trial(), protocol::to_json(trial).dump(2) + "\n");
   fs::rename(prepared, folder);
   return {number, folder, false};
 }
 
 void StudyFolder::mark_done(const AttemptOnDisk& attempt, const std::string& trial_id) const {
+  protocol::sync_file_system(attempt.folder);
   const nlohmann::json document{{"schema", kDoneSchema}, {"trial_id", trial_id}, {"attempt", attempt.attempt}};
-  protocol::write_file_by_rename(protocol::AttemptPaths{attempt.folder}.done(), document.dump() + "\n");
+  protocol::write_file_unsynced(protocol::AttemptPaths{attempt.folder}.done(), document.dump() + "\n");
 }
 
 }  // namespace rematch::engine

@@ -49,6 +49,7 @@ Database::Database(const std::filesystem::path& path) : path_(path) {
     if (sqlite3_open(path.c_str(), &connection_) != SQLITE_OK) fail("open");
     sqlite3_busy_timeout(connection_, 5000);
     execute_script("PRAGMA journal_mode = WAL; PRAGMA foreign_keys = ON; PRAGMA synchronous = NORMAL;");
+    execute_script("PRAGMA wal_autocheckpoint = 8192; PRAGMA cache_size = -65536;");  // pages of 4 KiB; KiB
   } catch (...) {
     sqlite3_close(connection_);
     throw;
@@ -87,6 +88,21 @@ std::vector<ValueRow> Database::query(const std::string& sql, const ValueRow& pa
   }
   if (result != SQLITE_DONE) fail(sql);
   return rows;
+}
+
+Statement Database::statement(std::string_view name, const std::function<std::string()>& make_sql) {
+  const auto found = named_.find(name);
+  if (found != named_.end()) return {*this, found->second};
+  return {*this, named_.emplace(name, prepared(make_sql())).first->second};
+}
+
+void Statement::bind(int index, const Value& value) {
+  if (std::visit(Bind{statement_, index}, value) != SQLITE_OK) database_.fail(sqlite3_sql(statement_));
+}
+
+void Statement::run() {
+  const Reset reset_at_end(statement_);
+  if (sqlite3_step(statement_) != SQLITE_DONE) database_.fail(sqlite3_sql(statement_));
 }
 
 Transaction::Transaction(Database& database) : database_(database) { database_.run("BEGIN IMMEDIATE"); }

@@ -4,8 +4,10 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -16,6 +18,21 @@ namespace rematch::store {
 
 using Value = std::variant<std::monostate, std::int64_t, double, std::string>;
 using ValueRow = std::vector<Value>;
+
+class Database;
+
+// One prepared statement of a connection, for a row written again and again: bind every parameter, then run. Borrowed from its Database.
+class Statement {
+ public:
+  void bind(int index, const Value& value);  // 1-based
+  void run();
+
+ private:
+  friend class Database;
+  Statement(Database& database, sqlite3_stmt* statement) : database_(database), statement_(statement) {}
+  Database& database_;
+  sqlite3_stmt* statement_;
+};
 
 class Database {
  public:
@@ -29,14 +46,18 @@ class Database {
   // One statement with `?` parameters; prepared once and kept.
   std::vector<ValueRow> query(const std::string& sql, const ValueRow& parameters = {});
   void run(const std::string& sql, const ValueRow& parameters = {}) { query(sql, parameters); }
+  // The statement of that name; make_sql() is called the first time only.
+  Statement statement(std::string_view name, const std::function<std::string()>& make_sql);
 
  private:
+  friend class Statement;
   [[noreturn]] void fail(const std::string& sql) const;
   sqlite3_stmt* prepared(const std::string& sql);
 
   std::filesystem::path path_;
   sqlite3* connection_ = nullptr;
   std::map<std::string, sqlite3_stmt*> statements_;
+  std::map<std::string, sqlite3_stmt*, std::less<>> named_;  // of statements_
 };
 
 // Rolls back unless commit() was reached.

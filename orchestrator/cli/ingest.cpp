@@ -2,10 +2,12 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <filesystem>
+#include <future>
 #include <ostream>
 #include <vector>
 
 #include "orchestrator/base/study_plan.h"
+#include "orchestrator/cli/kept_report.h"
 #include "orchestrator/cli/verb.h"
 #include "orchestrator/collect/collect.h"
 #include "orchestrator/engine/study_folder.h"
@@ -37,6 +39,46 @@ base::Result<base::StudyPlan> read_plan(const std::filesystem::path& folder) {
     return base::Error{error.what()};
   }
 }
+
+struct CollectedAttempt {
+  std::filesystem::path folder;
+  std::string trial_id;  // by the folder's place
+  base::AttemptRows rows;
+};
+
+// Reads the attempts of a study in batches, in the plan's order; the next batch is read on a thread of its own while one is stored.
+class AttemptReader {
+ public:
+  AttemptReader(const base::StudyPlan& plan, engine::StudyFolder folder) : plan_(plan), folder_(std::move(folder)) { read_ahead(); }
+
+  // Empty at the end.
+  std::vector<CollectedAttempt> next() {
+    std::vector<CollectedAttempt> batch = ahead_.get();
+    read_ahead();
+    return batch;
+  }
+
+ private:
+  static constexpr std::size_t kBatch = 32;  // attempts at least, less at the end
+
+  void read_ahead() {
+    ahead_ = std::async(std::launch::async, [this] { return read_batch(); });
+  }
+  std::vector<CollectedAttempt> read_batch() {
+    std::vector<CollectedAttempt> batch;
+    for (; batch.size() < kBatch && next_trial_ < plan_.trials.size(); ++next_trial_) {
+      const std::string& trial_id = plan_.trials[next_trial_].trial_id;
+      for (const engine::AttemptOnDisk& attempt : folder_.attempts(trial_id))
+        batch.push_back({attempt.folder, trial_id, collect::collect_attempt(attempt.folder, plan_.study_id)});
+    }
+    return batch;
+  }
+
+  const base::StudyPlan& plan_;
+  engine::StudyFolder folder_;
+  std::size_t next_trial_ = 0;                        // touched by the reading thread alone
+  std::future<std::vector<CollectedAttempt>> ahead_;  // last: its destructor waits for the thread
+};
 
 class IngestVerb final : public Verb {
  public:
@@ -82,21 +124,27 @@ class IngestVerb final : public Verb {
   }
 
   static void ingest_study(store::Store& database, const base::StudyPlan& plan, const std::filesystem::path& root, Streams streams) {
-    const engine::StudyFolder folder(root);
-    std::size_t num_attempts = 0;
     database.put_plan(plan);
-    for (const protocol::Trial& trial : plan.trials)
-      for (const engine::AttemptOnDisk& attempt : folder.attempts(trial.trial_id)) {
-        const base::AttemptRows rows = collect::collect_attempt(attempt.folder, plan.study_id);
-        if (rows.trial.trial_id != trial.trial_id) {
-          streams.err << "rematch: " << attempt.folder.string() << " holds the trial.json of trial " << rows.trial.trial_id
+    std::size_t num_attempts = 0;
+    AttemptReader reader(plan, engine::StudyFolder(root));
+    while (true) {
+      const std::vector<CollectedAttempt> batch = reader.next();
+      if (batch.empty()) break;
+      std::vector<base::AttemptRows> rows;
+      for (const CollectedAttempt& attempt : batch) {
+        if (attempt.rows.trial.trial_id == attempt.trial_id)
+          rows.push_back(attempt.rows);
+        else
+          streams.err << "rematch: " << attempt.folder.string() << " holds the trial.json of trial " << attempt.rows.trial.trial_id
                       << "; it is left out\n";
-          continue;
-        }
-        database.put_attempt(rows);
-        ++num_attempts;
       }
-    database.put_verdicts(plan.study_id, rules::judge_study(database.load_study(plan.study_id).value()));
+      database.put_attempts(rows);
+      num_attempts += rows.size();
+    }
+    const base::StudyRows study = database.load_study(plan.study_id).value();
+    const base::StudyVerdict verdict = rules::judge_study(study);
+    database.put_verdicts(plan.study_id, verdict);
+    keep_report(database, study, verdict);
     streams.err << plan.name << " (" << plan.study_id << "): " << plan.trials.size() << " trials, " << num_attempts << " attempts\n";
   }
 };

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <string_view>
 
 #include "orchestrator/base/study_plan.h"
@@ -62,6 +63,14 @@ bool StudyFolder::is_done(const std::string& trial_id) const {
 
 std::int64_t StudyFolder::num_done(const base::StudyPlan& plan) const {
   return std::count_if(plan.trials.begin(), plan.trials.end(), [&](const protocol::Trial& trial) { return is_done(trial.trial_id); });
+}
+
+std::int64_t StudyFolder::num_marked_done(const std::vector<store::AttemptKey>& attempts) const {
+  std::set<std::string_view> done;
+  for (const store::AttemptKey& key : attempts)
+    if (fs::exists(protocol::AttemptPaths{protocol::attempt_paths(paths_.trial(key.trial_id), key.attempt).root}.done()))
+      done.insert(key.trial_id);
+  return static_cast<std::int64_t>(done.size());
 }
 
 AttemptOnDisk StudyFolder::begin_attempt(const protocol::Trial& trial) const {

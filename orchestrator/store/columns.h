@@ -1,5 +1,6 @@
 // One description of a table serves writing and reading it: describe(column, row) names every column with the member it holds, and three
-// visitors walk it: ColumnNames, ColumnBinder, ColumnReader. ColumnWriter gathers columns that no row struct has. Row descriptions stand in row_columns.h.
+// visitors walk it: ColumnNames, ColumnBinder, ColumnReader. ColumnWriter gathers columns that no row struct has. Row descriptions stand in
+// row_columns.h.
 #pragma once
 
 #include <optional>

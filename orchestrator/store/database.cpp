@@ -2,33 +2,12 @@
 
 #include <sqlite3.h>
 
+#include "orchestrator/store/statement.h"
 #include "orchestrator/store/store.h"
 
 namespace rematch::store {
 
 namespace {
-
-struct Bind {
-  sqlite3_stmt* statement;
-  int index;
-  int operator()(std::monostate) const { return sqlite3_bind_null(statement, index); }
-  int operator()(std::int64_t value) const { return sqlite3_bind_int64(statement, index, value); }
-  int operator()(double value) const { return sqlite3_bind_double(statement, index, value); }
-  int operator()(const std::string& text) const {
-    return sqlite3_bind_text64(statement, index, text.data(), text.size(), SQLITE_TRANSIENT, SQLITE_UTF8);
-  }
-};
-
-Value column_value(sqlite3_stmt* statement, int index) {
-  switch (sqlite3_column_type(statement, index)) {
-    case SQLITE_INTEGER: return static_cast<std::int64_t>(sqlite3_column_int64(statement, index));
-    case SQLITE_FLOAT: return sqlite3_column_double(statement, index);
-    case SQLITE_NULL: return std::monostate{};
-    default: break;
-  }
-  const auto* bytes = static_cast<const char*>(sqlite3_column_blob(statement, index));
-  return std::string(bytes, bytes + sqlite3_column_bytes(statement, index));
-}
 
 // A statement that is not reset keeps its locks.
 class Reset {
@@ -79,13 +58,10 @@ std::vector<ValueRow> Database::query(const std::string& sql, const ValueRow& pa
   sqlite3_stmt* statement = prepared(sql);
   const Reset reset_at_end(statement);
   for (std::size_t i = 0; i < parameters.size(); ++i)
-    if (std::visit(Bind{statement, static_cast<int>(i) + 1}, parameters[i]) != SQLITE_OK) fail(sql);
+    if (bind_value(statement, static_cast<int>(i) + 1, parameters[i]) != SQLITE_OK) fail(sql);
   std::vector<ValueRow> rows;
   int result = SQLITE_ROW;
-  while ((result = sqlite3_step(statement)) == SQLITE_ROW) {
-    ValueRow& row = rows.emplace_back();
-    for (int i = 0; i < sqlite3_column_count(statement); ++i) row.push_back(column_value(statement, i));
-  }
+  while ((result = sqlite3_step(statement)) == SQLITE_ROW) rows.push_back(column_values(statement));
   if (result != SQLITE_DONE) fail(sql);
   return rows;
 }
@@ -97,7 +73,7 @@ Statement Database::statement(std::string_view name, const std::function<std::st
 }
 
 void Statement::bind(int index, const Value& value) {
-  if (std::visit(Bind{statement_, index}, value) != SQLITE_OK) database_.fail(sqlite3_sql(statement_));
+  if (bind_value(statement_, index, value) != SQLITE_OK) database_.fail(sqlite3_sql(statement_));
 }
 
 void Statement::run() {

@@ -1,4 +1,4 @@
-// A thin owner of one SQLite connection: statements in, values out. The only folder that sees sqlite3.h, and only in database.cpp.
+// A thin owner of one SQLite connection: statements in, values out. The only folder that sees sqlite3.h, and only in its .cpp files.
 // Threads: one. Failure: StoreError with the statement and SQLite's message. Ownership: closes in its destructor.
 #pragma once
 

@@ -6,6 +6,7 @@
 #include "orchestrator/base/planned_provenance.h"
 #include "orchestrator/store/attempt_rows.h"
 #include "orchestrator/store/attribution_rows.h"
+#include "orchestrator/store/columns.h"
 #include "orchestrator/store/database.h"
 #include "orchestrator/store/migrations.h"
 #include "orchestrator/store/plan_rows.h"
@@ -43,6 +44,8 @@ base::Result<StudySummary> pick_study(const std::vector<StudySummary>& studies, 
   return base::Error{wanted + " and several studies match: " + listed(matching) + "; give more of the name or the id"};
 }
 
+void forget_report(Database& database, const std::string& study_id) { database.run("DELETE FROM report WHERE study_id = ?", {study_id}); }
+
 }  // namespace
 
 Store::Store(std::unique_ptr<Database> database) : database_(std::move(database)) {}
@@ -65,13 +68,24 @@ base::Result<Store> Store::open(const std::filesystem::path& path) {
 
 void Store::put_plan(const base::StudyPlan& plan) {
   Transaction transaction(*database_);
+  forget_report(*database_, plan.study_id);
   upsert_plan(*database_, plan);
   transaction.commit();
 }
 
 void Store::put_attempt(const base::AttemptRows& attempt) {
   Transaction transaction(*database_);
+  forget_report(*database_, attempt.study_id);
   insert_attempt(*database_, attempt);
+  transaction.commit();
+}
+
+void Store::put_attempts(const std::vector<base::AttemptRows>& attempts) {
+  Transaction transaction(*database_);
+  for (const base::AttemptRows& attempt : attempts) {
+    forget_report(*database_, attempt.study_id);
+    insert_attempt(*database_, attempt);
+  }
   transaction.commit();
 }
 
@@ -79,6 +93,15 @@ void Store::put_verdicts(const std::string& study_id, const base::StudyVerdict& 
   Transaction transaction(*database_);
   insert_verdicts(*database_, study_id, verdict);
   transaction.commit();
+}
+
+void Store::put_report(const std::string& study_id, const StoredReport& report) {
+  ColumnWriter columns;
+  columns("build_id", report.build_id);
+  columns("plan", report.plan);
+  columns("model", report.model);
+  columns("conclusion", report.conclusion);
+  insert_values(*database_, "report", {{"study_id", study_id}}, columns, OnConflict::kUpdate);
 }
 
 void Store::clear() {
@@ -108,8 +131,37 @@ std::vector<StudySummary> Store::studies() const {
   return summaries;
 }
 
+base::Result<StudySummary> Store::find_study(const std::string& key) const { return pick_study(studies(), key); }
+
+std::optional<StoredReport> Store::report(const std::string& study_id) const {
+  const auto rows = select_values(*database_, "report", {"build_id", "plan", "model", "conclusion"}, {{"study_id", study_id}}, "study_id");
+  if (rows.empty()) return std::nullopt;
+  StoredReport report;
+  from_value(rows.front()[0], report.build_id);
+  from_value(rows.front()[1], report.plan);
+  from_value(rows.front()[2], report.model);
+  from_value(rows.front()[3], report.conclusion);
+  return report;
+}
+
+std::vector<std::string> Store::trial_ids(const std::string& study_id) const {
+  std::vector<std::string> ids;
+  for (const ValueRow& row : select_values(*database_, "trial", {"trial_id"}, {{"study_id", study_id}}, "run_position"))
+    from_value(row.front(), ids.emplace_back());
+  return ids;
+}
+
+std::vector<AttemptKey> Store::attempt_keys(const std::string& study_id) const {
+  std::vector<AttemptKey> keys;
+  for (const ValueRow& row : select_values(*database_, "attempt", {"trial_id", "attempt"}, {{"study_id", study_id}}, "trial_id, attempt")) {
+    from_value(row[0], keys.emplace_back().trial_id);
+    from_value(row[1], keys.back().attempt);
+  }
+  return keys;
+}
+
 base::Result<base::StudyRows> Store::load_study(const std::string& key) const {
-  base::Result<StudySummary> picked = pick_study(studies(), key);
+  base::Result<StudySummary> picked = find_study(key);
   if (!picked) return picked.error();
   base::StudyRows rows;
   rows.plan = select_plan(*database_, picked.value().study_id);

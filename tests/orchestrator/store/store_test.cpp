@@ -342,6 +342,9 @@ TEST_F(StoreTest, OpensADatabaseOfTheFirstSchemaWithItsStepsAndWithoutAttributio
   {
     Database database(path_);
     database.execute_script(
+        "DROP VIEW errors; DROP VIEW arms; DROP VIEW studies; DROP TABLE report; DROP INDEX study_by_name; DROP INDEX trial_in_run_order; "
+        "DROP INDEX attempt_key");
+    database.execute_script(
         "DROP TABLE work; ALTER TABLE step DROP COLUMN forward_end_requested_bytes; DROP VIEW traffic; DROP TABLE communication; DROP "
         "TABLE moved_rank; ALTER TABLE rank_error DROP COLUMN failed_rank; "
         "DROP VIEW attribution; DROP TABLE peak_attribution; ALTER TABLE step DROP COLUMN aux_losses; PRAGMA user_version = 1");

@@ -125,27 +125,31 @@ class IngestVerb final : public Verb {
 
   static void ingest_study(store::Store& database, const base::StudyPlan& plan, const std::filesystem::path& root, Streams streams) {
     database.put_plan(plan);
-    std::size_t num_attempts = 0;
     AttemptReader reader(plan, engine::StudyFolder(root));
     while (true) {
-      const std::vector<CollectedAttempt> batch = reader.next();
+      std::vector<CollectedAttempt> batch = reader.next();
       if (batch.empty()) break;
-      std::vector<base::AttemptRows> rows;
-      for (const CollectedAttempt& attempt : batch) {
-        if (attempt.rows.trial.trial_id == attempt.trial_id)
-          rows.push_back(attempt.rows);
-        else
-          streams.err << "rematch: " << attempt.folder.string() << " holds the trial.json of trial " << attempt.rows.trial.trial_id
-                      << "; it is left out\n";
-      }
-      database.put_attempts(rows);
-      num_attempts += rows.size();
+      database.put_attempts(keep_own(std::move(batch), streams));
     }
     const base::StudyRows study = database.load_study(plan.study_id).value();
     const base::StudyVerdict verdict = rules::judge_study(study);
     database.put_verdicts(plan.study_id, verdict);
     keep_report(database, study, verdict);
-    streams.err << plan.name << " (" << plan.study_id << "): " << plan.trials.size() << " trials, " << num_attempts << " attempts\n";
+    streams.err << plan.name << " (" << plan.study_id << "): " << plan.trials.size() << " trials, " << study.attempts.size()
+                << " attempts\n";
+  }
+
+  // Less those that stand in the folder of another trial.
+  static std::vector<base::AttemptRows> keep_own(std::vector<CollectedAttempt> batch, Streams streams) {
+    std::vector<base::AttemptRows> rows;
+    for (CollectedAttempt& attempt : batch) {
+      if (attempt.rows.trial.trial_id == attempt.trial_id)
+        rows.push_back(std::move(attempt.rows));
+      else
+        streams.err << "rematch: " << attempt.folder.string() << " holds the trial.json of trial " << attempt.rows.trial.trial_id
+                    << "; it is left out\n";
+    }
+    return rows;
   }
 };
 

@@ -105,9 +105,15 @@ void Store::put_report(const std::string& study_id, const StoredReport& report) 
 }
 
 void Store::clear() {
-  Transaction transaction(*database_);
-  database_->run("DELETE FROM study");  // all else goes with it
-  transaction.commit();
+  // Without foreign keys SQLite drops the pages of a table at once; with them it would look at every row.
+  database_->execute_script("PRAGMA foreign_keys = OFF");
+  {
+    Transaction transaction(*database_);
+    for (const ValueRow& table : database_->query("SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite%'"))
+      database_->execute_script("DELETE FROM \"" + std::get<std::string>(table.front()) + "\"");
+    transaction.commit();
+  }
+  database_->execute_script("PRAGMA foreign_keys = ON");
 }
 
 std::vector<StudySummary> Store::studies() const {

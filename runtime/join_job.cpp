@@ -39,9 +39,12 @@ comm::NetworkDevice network_of(const protocol::Trial& trial, const RankEnvironme
 }  // namespace
 
 std::unique_ptr<probes::DeviceMemory> make_memory(const protocol::Trial& trial, const RankEnvironment& environment) {
-  if (trial.backend.device == "cpu") return probes::make_modelled_cpu_memory(trial.backend.memory_limit_bytes);
-  if (trial.backend.device == "meta") return probes::make_modelled_meta_memory(trial.backend.memory_limit_bytes);
-  return probes::make_cuda_memory(environment.local_rank, trial.backend.memory_limit_bytes);
+  const probes::AllocatorOptions options{
+      .capacity_bytes = trial.backend.memory_limit_bytes,
+      .segments = trial.backend.expandable_segments ? probes::SegmentKind::kExpandable : probes::SegmentKind::kFixed};
+  if (trial.backend.device == "cpu") return probes::make_modelled_cpu_memory(options);
+  if (trial.backend.device == "meta") return probes::make_modelled_meta_memory(options);
+  return probes::make_cuda_memory(environment.local_rank, options);
 }
 
 std::string comm_backend_of(const protocol::Trial& trial) {

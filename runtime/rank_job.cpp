@@ -59,7 +59,8 @@ protocol::HelloRecord hello_record(const protocol::Trial& trial, const RankEnvir
           .libtorch_version = TORCH_VERSION,
           .comm_backend = comm_backend_of(trial),
           .omp_num_threads = trial.omp_num_threads,
-          .resolved_recompute = resolved};
+          .resolved_recompute = resolved,
+          .machine = memory.machine_setting()};
 }
 
 // One rank at work. Outlives main: other threads may write through it at any time.

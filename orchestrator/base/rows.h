@@ -19,11 +19,13 @@ enum class ArmStatus {
   kInactive,  // the label has no region in this model
   kInvalid,   // a compatibility rule refuses it
   kSkipped,   // the strategy left it out
+  kWaiting,   // the strategy has not come to it
 };
 
 struct ArmRow {
   std::string arm;  // "[]", "moe_act", "full:uniform:1", ...
   std::string group_id;
+  std::string variation;  // what its group changes besides recompute: expandable_segments | cpu_offloading; empty: nothing
   bool is_control = false;
   protocol::RecomputeSpec recompute;
   ArmStatus status = ArmStatus::kPlanned;
@@ -32,7 +34,23 @@ struct ArmRow {
   protocol::LabelCounts expected_sites;  // label -> regions, from the describe document; of full recompute "full" -> groups
 };
 
-// What a sweep file became. study.json holds it; the database's study, arm and trial tables are made from it.
+enum class DecisionAction {
+  kTake,      // the arm runs, in the next round
+  kLeaveOut,  // it does not
+  kFreeze,    // it is decided: no further blocks
+  kStop,      // the study ends
+};
+
+// What a strategy did, and why.
+struct Decision {
+  std::int64_t round = 0;  // 0-based: whose results it looked at
+  DecisionAction action = DecisionAction::kTake;
+  std::string arm;     // empty: of the whole study
+  std::string reason;  // with its numbers
+};
+
+// What a sweep file became, and what its strategy has made of it so far. study.json holds it; the database's study, arm and trial tables
+// are made from it.
 struct StudyPlan {
   std::string study_id;  // 16 hex digits: hash of the name and the group ids
   std::string name;
@@ -43,8 +61,11 @@ struct StudyPlan {
   std::int64_t num_blocks = 0;
   double smallest_effect = 0.02;  // fraction
   std::optional<std::int64_t> budget_per_rank_bytes;
-  std::vector<ArmRow> arms;             // control first, then in the sweep's order
-  std::vector<protocol::Trial> trials;  // in the order in which they run
+  std::string strategy = "one_label";   // one_label | pairs | escalate
+  bool blocks_auto = false;             // looks after 3, 5 and 8 blocks; num_blocks is what has been decided so far
+  std::vector<ArmRow> arms;             // control first, then in the sweep's order; every arm that a strategy may come to
+  std::vector<protocol::Trial> trials;  // in the order in which they run; a strategy adds to them round by round
+  std::vector<Decision> decisions;      // in the order in which they were taken
 };
 
 // One rank of one attempt: its record file and its exit.

@@ -32,13 +32,27 @@ using protocol::not_empty;
 
 static void read_value(const protocol::Place& place, ArmStatus& status) {
   using enum ArmStatus;
-  status = protocol::read_named(place, std::array{kPlanned, kInactive, kInvalid, kSkipped});
+  status = protocol::read_named(place, std::array{kPlanned, kInactive, kInvalid, kSkipped, kWaiting});
+}
+
+static void read_value(const protocol::Place& place, DecisionAction& action) {
+  using enum DecisionAction;
+  action = protocol::read_named(place, std::array{kTake, kLeaveOut, kFreeze, kStop});
+}
+
+template <typename Visitor, Is<Decision> Taken>
+void visit_fields(Visitor& field, Taken& decision) {
+  field("round", decision.round, at_least(0));
+  field("action", decision.action);
+  field("arm", decision.arm);
+  field("reason", decision.reason, not_empty());
 }
 
 template <typename Visitor, Is<ArmRow> Arm>
 void visit_fields(Visitor& field, Arm& arm) {
   field("arm", arm.arm, not_empty());
   field("group_id", arm.group_id, hex_digits(16));
+  field("variation", arm.variation);
   field("is_control", arm.is_control);
   field("recompute", arm.recompute);
   field("status", arm.status);
@@ -59,8 +73,11 @@ void visit_fields(Visitor& field, Plan& plan) {
   field("num_blocks", plan.num_blocks, at_least(1));
   field("smallest_effect", plan.smallest_effect, at_least(0));
   field("budget_per_rank_bytes", plan.budget_per_rank_bytes, at_least(1));
+  field("strategy", plan.strategy, protocol::one_of({"one_label", "pairs", "escalate"}));
+  field("blocks_auto", plan.blocks_auto);
   field("arms", plan.arms);
   field("trials", plan.trials);
+  field("decisions", plan.decisions);
 }
 
 std::string_view to_string(ArmStatus status) {
@@ -69,6 +86,17 @@ std::string_view to_string(ArmStatus status) {
     case ArmStatus::kInactive: return "inactive";
     case ArmStatus::kInvalid: return "invalid";
     case ArmStatus::kSkipped: return "skipped";
+    case ArmStatus::kWaiting: return "waiting";
+  }
+  return "unknown";
+}
+
+std::string_view to_string(DecisionAction action) {
+  switch (action) {
+    case DecisionAction::kTake: return "take";
+    case DecisionAction::kLeaveOut: return "leave_out";
+    case DecisionAction::kFreeze: return "freeze";
+    case DecisionAction::kStop: return "stop";
   }
   return "unknown";
 }

@@ -17,12 +17,33 @@ std::string_view to_string(Outcome outcome) {
   return "unknown";
 }
 
+std::string_view to_string(TimeWord word) {
+  switch (word) {
+    case TimeWord::kEqual: return "equal";
+    case TimeWord::kFaster: return "faster";
+    case TimeWord::kSlower: return "slower";
+    case TimeWord::kUndecided: return "undecided";
+  }
+  return "unknown";
+}
+
+std::string_view to_string(MemoryWord word) {
+  switch (word) {
+    case MemoryWord::kEqual: return "equal";
+    case MemoryWord::kLower: return "lower";
+    case MemoryWord::kHigher: return "higher";
+    case MemoryWord::kUndecided: return "undecided";
+  }
+  return "unknown";
+}
+
 int exit_code(Conclusion conclusion) {
   switch (conclusion) {
     case Conclusion::kUsable: return 0;
     case Conclusion::kCandidateFailed: return 4;
     case Conclusion::kNoneMeetsBudget: return 5;
     case Conclusion::kControlInvalid: return 6;
+    case Conclusion::kUnmatched: return 7;
   }
   return 1;
 }

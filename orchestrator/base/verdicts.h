@@ -80,6 +80,39 @@ struct ArmFigures {
   std::optional<StepEstimate> estimate;  // of a prediction only
 };
 
+enum class TimeWord { kEqual, kFaster, kSlower, kUndecided };
+enum class MemoryWord { kEqual, kLower, kHigher, kUndecided };
+std::string_view to_string(TimeWord word);
+std::string_view to_string(MemoryWord word);
+
+// Of a step time, from the fit over all blocks of the group.
+struct TimeVerdict {
+  double fraction = 0;  // ratio - 1
+  double low = 0;       // simultaneous interval, as fraction is
+  double high = 0;
+  TimeWord word = TimeWord::kUndecided;
+  std::optional<std::int64_t> blocks_needed;  // of kUndecided: that would decide it at this noise
+};
+
+// Of the hot rank's peak allocated.
+struct MemoryVerdict {
+  MemoryWord word = MemoryWord::kUndecided;
+  std::optional<std::int64_t> low_bytes;  // interval of the difference; nullopt when repeats agree to the byte
+  std::optional<std::int64_t> high_bytes;
+};
+
+// Log step time = arm + block + slope * position in the block, by least squares over the passing runs of a group.
+struct TimeFit {
+  std::int64_t num_runs = 0;
+  std::int64_t degrees_of_freedom = 0;
+  double residual_sd = 0;     // of log step time, pooled over the arms
+  double critical_value = 0;  // Dunnett
+  double confidence = 0;      // simultaneous, of one look
+  double drift_per_slot = 0;  // the slope
+  double drift_p_value = 1;   // of its t-test
+  bool drift_flagged = false;
+};
+
 // A passing arm against the control, or against the reference when the control does not fit.
 struct Effect {
   std::string against;          // the arm
@@ -90,7 +123,9 @@ struct Effect {
   std::optional<double> activation_delta_fraction;
   std::optional<double> time_delta_fraction;            // ratio - 1
   std::optional<double> estimated_time_delta_fraction;  // the same of the estimates
-  bool censored = false;                                // the peak sits where no label can lower it: the saving is "at least"
+  std::optional<TimeVerdict> time;                      // nullopt: too few runs to fit
+  std::optional<MemoryVerdict> memory;
+  bool censored = false;  // the peak sits where no label can lower it: the saving is "at least"
 };
 
 // One rank, seen in an arm and in the arm that it is set against.
@@ -127,14 +162,47 @@ struct MovedFailure {
   RankInBothArms to_rank;
 };
 
+// Wilson interval of the share of judged runs that passed, 95 %.
+struct PassRate {
+  double low = 0;
+  double high = 1;
+};
+
+// A field that two trials do not share, though a comparison of them wants it shared.
+struct FieldDifference {
+  std::string field;  // "training.seed", "machine.driver_version", ...
+  std::string value;  // of this trial; empty: not recorded
+  std::string against_value;
+};
+
+// A trial that may not be compared with the others of its group.
+struct Unmatched {
+  std::string trial_id;
+  std::int64_t attempt = 1;
+  std::string arm;
+  std::string against;  // the trial that it was compared with
+  std::vector<FieldDifference> differences;
+};
+
+// A symptom of the guide that the numbers show.
+struct Diagnosis {
+  std::string symptom;    // stable identifier: "core-attn-without-effect", "fragmentation", "optimizer-bound", ...
+  std::string arm;        // empty: of the whole study
+  std::string finding;    // with its numbers
+  std::string next_step;  // what to do
+};
+
 struct ArmVerdict {
   std::string arm;
+  std::string group_id;
   bool is_control = false;
   Outcome outcome = Outcome::kNotRun;
   std::string reason;            // why it is inactive, invalid, skipped or no pass
   std::int64_t num_planned = 0;  // trials
   std::int64_t num_judged = 0;   // trials with a conclusive attempt
   std::int64_t num_passed = 0;
+  std::optional<PassRate> pass_rate;               // nullopt: none judged
+  bool is_pareto = false;                          // passes, and no other arm has both a lower peak and a lower step time
   std::optional<protocol::Provenance> provenance;  // of its figures and of the evidence of its failure; of the first judged run that says
   std::optional<ArmFigures> figures;               // pass and borderline only
   std::optional<Effect> effect;                    // none for the arm that the others are set against
@@ -151,9 +219,18 @@ struct ControlPair {
   double time_difference_fraction = 0;
 };
 
-enum class Conclusion { kUsable, kCandidateFailed, kNoneMeetsBudget, kControlInvalid };
+// Arms that differ in recompute alone.
+struct GroupVerdict {
+  std::string group_id;
+  std::string variation;                     // as ArmRow's
+  std::optional<std::string> reference_arm;  // what effects are given against: the control, else the narrowest passing arm
+  std::vector<ControlPair> control_pairs;
+  std::optional<TimeFit> fit;  // nullopt: too few runs
+};
 
-// product.md's exit code of a study: 0, 4, 5, 6.
+enum class Conclusion { kUsable, kCandidateFailed, kNoneMeetsBudget, kControlInvalid, kUnmatched };
+
+// product.md's exit code of a study: 0, 4, 5, 6, 7.
 int exit_code(Conclusion conclusion);
 
 struct Answer {
@@ -161,18 +238,22 @@ struct Answer {
   std::string reason;                        // one sentence
   std::optional<std::int64_t> margin_bytes;  // budget less the arm's peak allocated; set when there is a budget
   std::optional<std::string> headroom_arm;   // the first boundary to take if more headroom is wanted
+  std::string scope;                         // model, attention backend, layout, revision: what the answer is about
+  std::string confidence;                    // pass rate, intervals and A/A difference that it rests on
+  std::vector<std::string> would_change;     // what would change it
 };
 
 struct StudyVerdict {
-  std::vector<RunVerdict> runs;              // as the attempts of the study, in their order
-  std::vector<ArmVerdict> arms;              // as the arms of the plan, in their order
-  std::optional<std::string> reference_arm;  // what effects are given against: the control, else the narrowest passing arm
-  std::vector<ControlPair> control_pairs;
-  std::int64_t num_planned = 0;  // trials
-  std::int64_t num_missing = 0;  // trials without a conclusive attempt
+  std::vector<RunVerdict> runs;      // as the attempts of the study, in their order
+  std::vector<ArmVerdict> arms;      // as the arms of the plan, in their order
+  std::vector<GroupVerdict> groups;  // in the order of their first arm; the first is that of the sweep as it is written
+  std::int64_t num_planned = 0;      // trials
+  std::int64_t num_missing = 0;      // trials without a conclusive attempt
   Conclusion conclusion = Conclusion::kUsable;
   std::string conclusion_reason;
   Answer answer;
+  std::vector<Unmatched> unmatched;
+  std::vector<Diagnosis> diagnoses;
   std::vector<std::string> notes;  // moved, hot rank moved, censored, reference, incomplete
 };
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
+#include <string>
+#include <utility>
 
 #include "orchestrator/report/arm_columns.h"
 
@@ -13,11 +15,36 @@ namespace {
 using base::ArmVerdict;
 using protocol::Provenance;
 
-std::optional<double> largest_aa_fraction(const base::StudyVerdict& verdict) {
+std::optional<double> largest_aa_fraction(const base::GroupVerdict& group) {
   std::optional<double> largest;
-  for (const base::ControlPair& pair : verdict.control_pairs)
+  for (const base::ControlPair& pair : group.control_pairs)
     if (!largest || std::abs(pair.time_difference_fraction) > std::abs(*largest)) largest = pair.time_difference_fraction;
   return largest;
+}
+
+std::string title_of(const std::string& title, const base::GroupVerdict& group) {
+  return title + (group.variation.empty() ? "" : ", with " + group.variation);
+}
+
+// Two provenances and two groups never share a table. Arms without any are shown with those of the first.
+std::vector<Table> tables_of(const base::StudyRows& study, const base::StudyVerdict& verdict, const base::GroupVerdict& group) {
+  std::vector<const ArmVerdict*> arms;
+  std::vector<Provenance> provenances;
+  for (const ArmVerdict& arm : verdict.arms) {
+    if (arm.group_id != group.group_id) continue;
+    arms.push_back(&arm);
+    if (arm.provenance && std::count(provenances.begin(), provenances.end(), *arm.provenance) == 0) provenances.push_back(*arm.provenance);
+  }
+  std::vector<Table> tables;
+  for (std::size_t i = 0; i < std::max<std::size_t>(1, provenances.size()); ++i) {
+    const std::optional<Provenance> provenance = provenances.empty() ? std::nullopt : std::optional(provenances[i]);
+    std::vector<ArmContext> rows;
+    for (const ArmVerdict* arm : arms)
+      if (arm->provenance ? arm->provenance == provenance : i == 0) rows.push_back({arm, &study.plan, largest_aa_fraction(group)});
+    tables.push_back(table_of("arms", title_of("Arms", group), main_columns(provenance), rows));
+    tables.back().in_csv = true;
+  }
+  return tables;
 }
 
 std::vector<ArmContext> contexts_of(const base::StudyRows& study, const base::StudyVerdict& verdict, bool (*wanted)(const ArmVerdict&)) {
@@ -30,18 +57,9 @@ std::vector<ArmContext> contexts_of(const base::StudyRows& study, const base::St
 }  // namespace
 
 std::vector<Table> arm_tables(const base::StudyRows& study, const base::StudyVerdict& verdict) {
-  std::vector<protocol::Provenance> provenances;
-  for (const ArmVerdict& arm : verdict.arms)
-    if (arm.provenance && std::count(provenances.begin(), provenances.end(), *arm.provenance) == 0) provenances.push_back(*arm.provenance);
   std::vector<Table> tables;
-  for (std::size_t i = 0; i < std::max<std::size_t>(1, provenances.size()); ++i) {
-    const std::optional<Provenance> provenance = provenances.empty() ? std::nullopt : std::optional(provenances[i]);
-    std::vector<ArmContext> rows;
-    for (const ArmVerdict& arm : verdict.arms)
-      if (arm.provenance ? arm.provenance == provenances[i] : i == 0) rows.push_back({&arm, &study.plan, largest_aa_fraction(verdict)});
-    tables.push_back(table_of("arms", "Arms", main_columns(provenance), rows));
-    tables.back().in_csv = true;
-  }
+  for (const base::GroupVerdict& group : verdict.groups)
+    for (Table& table : tables_of(study, verdict, group)) tables.push_back(std::move(table));
   return tables;
 }
 
@@ -59,14 +77,18 @@ Table reasons_table(const base::StudyRows& study, const base::StudyVerdict& verd
   return table;
 }
 
-Table control_pairs_table(const base::StudyVerdict& verdict) {
+std::vector<Table> control_pairs_tables(const base::StudyVerdict& verdict) {
   using base::ControlPair;
   const std::vector<ColumnOf<ControlPair>> columns = {
       {{"block", "block"}, [](const ControlPair& pair) { return Cell{Count{pair.block}}; }},
       {{"time_difference_fraction", "time diff"},
        [](const ControlPair& pair) { return Cell{FractionDelta{pair.time_difference_fraction}}; }},
   };
-  return table_of("control_pairs", "A/A: the later control of a block over the earlier", columns, verdict.control_pairs);
+  std::vector<Table> tables;
+  for (const base::GroupVerdict& group : verdict.groups)
+    tables.push_back(
+        table_of("control_pairs", title_of("A/A: the later control of a block over the earlier", group), columns, group.control_pairs));
+  return tables;
 }
 
 }  // namespace rematch::report

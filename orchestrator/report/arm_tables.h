@@ -17,6 +17,6 @@ Table failed_arms_table(const base::StudyRows& study, const base::StudyVerdict& 
 // Why an arm carries no numbers. Empty rows when all do.
 Table reasons_table(const base::StudyRows& study, const base::StudyVerdict& verdict);
 // The A/A difference of each block.
-Table control_pairs_table(const base::StudyVerdict& verdict);
+std::vector<Table> control_pairs_tables(const base::StudyVerdict& verdict);  // one a group
 
 }  // namespace rematch::report

@@ -17,21 +17,14 @@ namespace {
 using base::ArmVerdict;
 using base::AttemptRows;
 
-const ArmVerdict* control_of(const std::vector<ArmVerdict>& arms) {
-  auto found = std::find_if(arms.begin(), arms.end(), [](const ArmVerdict& arm) { return arm.is_control; });
+const ArmVerdict* control_of(const std::vector<ArmVerdict>& arms, const std::string& group_id) {
+  auto found = std::find_if(arms.begin(), arms.end(), [&](const ArmVerdict& arm) { return arm.is_control && arm.group_id == group_id; });
   return found == arms.end() ? nullptr : &*found;
-}
-
-const std::string& group_of(const base::StudyPlan& plan, const std::string& arm) {
-  auto found = std::find_if(plan.arms.begin(), plan.arms.end(), [&](const base::ArmRow& row) { return row.arm == arm; });
-  return found->group_id;
 }
 
 void compare_passing(const base::StudyPlan& plan, const ArmVerdict& reference, ArmVerdict& arm) {
   if (!arm.figures || &arm == &reference) return;
-  if (group_of(plan, arm.arm) != group_of(plan, reference.arm)) {
-    arm.not_comparable = "not in the group of " + reference.arm + ": it differs from it in more than recompute";
-  } else if (arm.provenance != reference.provenance) {
+  if (arm.provenance != reference.provenance) {
     arm.not_comparable = "its figures are of another provenance than those of " + reference.arm;
   } else {
     arm.effect = effect_of(arm, reference);
@@ -59,21 +52,21 @@ void compare_failed(const base::StudyRows& study, const ArmVerdict& control, Arm
   arm.moved = moved_from_control(study, control, arm);
   const auto arm_runs = judged_attempts(study, arm.arm);
   const auto control_runs = judged_attempts(study, control.arm);
-  const bool same_group = group_of(study.plan, arm.arm) == group_of(study.plan, control.arm);
   arm.failed_comparison = base::FailedComparison{};
-  if (same_group && !control_runs.empty() && control.outcome != base::Outcome::kInvalid)
+  if (!control_runs.empty() && control.outcome != base::Outcome::kInvalid)
     arm.failed_comparison = compare_at_last_common_step(study.attempts[arm_runs.front()], study.attempts[control_runs.front()]);
 }
 
 }  // namespace
 
-const ArmVerdict* find_reference(const base::StudyPlan& plan, const std::vector<ArmVerdict>& arms) {
-  const ArmVerdict* control = control_of(arms);
+const ArmVerdict* find_reference(const base::StudyPlan& plan, const std::vector<ArmVerdict>& arms, const std::string& group_id) {
+  const ArmVerdict* control = control_of(arms, group_id);
   if (control != nullptr && control->figures) return control;
   const ArmVerdict* narrowest = nullptr;
   Width narrowest_width;
   for (std::size_t i = 0; i < arms.size(); ++i) {
     const Width width = width_of(plan.arms[i].recompute);
+    if (arms[i].group_id != group_id) continue;
     if (arms[i].outcome != base::Outcome::kPass || (narrowest != nullptr && !(width < narrowest_width))) continue;
     narrowest = &arms[i];
     narrowest_width = width;
@@ -82,10 +75,10 @@ const ArmVerdict* find_reference(const base::StudyPlan& plan, const std::vector<
 }
 
 void compare_arms(const base::StudyRows& study, std::vector<ArmVerdict>& arms) {
-  if (const ArmVerdict* reference = find_reference(study.plan, arms))
-    for (ArmVerdict& arm : arms) compare_passing(study.plan, *reference, arm);
-  if (const ArmVerdict* control = control_of(arms))
-    for (ArmVerdict& arm : arms) compare_failed(study, *control, arm);
+  for (ArmVerdict& arm : arms) {
+    if (const ArmVerdict* reference = find_reference(study.plan, arms, arm.group_id)) compare_passing(study.plan, *reference, arm);
+    if (const ArmVerdict* control = control_of(arms, arm.group_id)) compare_failed(study, *control, arm);
+  }
 }
 
 }  // namespace rematch::rules

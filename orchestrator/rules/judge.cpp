@@ -1,5 +1,6 @@
 #include "orchestrator/rules/judge.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "orchestrator/rules/answer.h"
@@ -12,21 +13,38 @@
 
 namespace rematch::rules {
 
+namespace {
+
+// In the order of their first arm.
+std::vector<base::GroupVerdict> judge_groups(const base::StudyRows& study, const base::StudyVerdict& verdict) {
+  std::vector<base::GroupVerdict> groups;
+  for (std::size_t i = 0; i < verdict.arms.size(); ++i) {
+    const base::ArmVerdict& arm = verdict.arms[i];
+    auto group = std::find_if(groups.begin(), groups.end(), [&](const auto& other) { return other.group_id == arm.group_id; });
+    if (group == groups.end()) group = groups.insert(group, {.group_id = arm.group_id, .variation = study.plan.arms[i].variation});
+    if (arm.is_control) group->control_pairs = control_pairs(verdict.runs, arm.arm);
+  }
+  for (base::GroupVerdict& group : groups)
+    if (const base::ArmVerdict* reference = find_reference(study.plan, verdict.arms, group.group_id)) group.reference_arm = reference->arm;
+  return groups;
+}
+
+}  // namespace
+
 base::StudyVerdict judge_study(const base::StudyRows& study) {
   base::StudyVerdict verdict;
   verdict.runs = judge_runs(study);
   for (const base::ArmRow& arm : study.plan.arms) verdict.arms.push_back(judge_arm(study, verdict.runs, arm));
   compare_arms(study, verdict.arms);
-  if (const base::ArmVerdict* reference = find_reference(study.plan, verdict.arms)) verdict.reference_arm = reference->arm;
+  verdict.groups = judge_groups(study, verdict);
   for (const base::ArmVerdict& arm : verdict.arms) {
     verdict.num_planned += arm.num_planned;
     verdict.num_missing += arm.num_planned - arm.num_judged;
-    if (arm.is_control) verdict.control_pairs = control_pairs(verdict.runs, arm.arm);
   }
   Concluded concluded = conclude(study, verdict);
   verdict.conclusion = concluded.conclusion;
   verdict.conclusion_reason = std::move(concluded.reason);
-  verdict.answer = find_answer(study, verdict.arms, verdict.control_pairs);
+  verdict.answer = find_answer(study, verdict.arms, verdict.groups.front().control_pairs);
   if (verdict.num_missing > 0) verdict.answer.reason += " (so far: the study is not complete)";
   verdict.notes = make_notes(study, verdict);
   return verdict;

@@ -21,6 +21,7 @@ Outcome unplanned_outcome(base::ArmStatus status) {
     case base::ArmStatus::kInactive: return Outcome::kInactive;
     case base::ArmStatus::kInvalid: return Outcome::kInvalid;
     case base::ArmStatus::kSkipped: return Outcome::kSkipped;
+    case base::ArmStatus::kWaiting:
     case base::ArmStatus::kPlanned: return Outcome::kNotRun;
   }
   return Outcome::kNotRun;
@@ -97,6 +98,7 @@ base::ArmFigures figures_of(const RunList& passed) {
 ArmVerdict judge_arm(const base::StudyRows& study, const std::vector<RunVerdict>& runs, const base::ArmRow& arm) {
   ArmVerdict verdict;
   verdict.arm = arm.arm;
+  verdict.group_id = arm.group_id;
   verdict.is_control = arm.is_control;
   verdict.outcome = unplanned_outcome(arm.status);
   verdict.reason = arm.reason;

@@ -1,5 +1,7 @@
 #include "orchestrator/rules/notes.h"
 
+#include <algorithm>
+
 #include "orchestrator/base/predicted.h"
 #include "orchestrator/rules/hot_rank_moved.h"
 #include "orchestrator/rules/moved_failure.h"
@@ -45,6 +47,10 @@ void note_unsettled(const base::StudyVerdict& verdict, const ArmVerdict& arm, No
         " runs the step times had not settled in the first half (warm-up not_reached): run more steps for a step time to rely on.");
 }
 
+bool is_reference(const base::StudyVerdict& verdict, const ArmVerdict& arm) {
+  return std::any_of(verdict.groups.begin(), verdict.groups.end(), [&](const auto& group) { return group.reference_arm == arm.arm; });
+}
+
 // nullptr: none.
 const std::string* author_note(const base::StudyPlan& plan) {
   if (plan.trials.empty() || !plan.trials.front().prediction) return nullptr;
@@ -67,7 +73,7 @@ std::vector<std::string> make_notes(const base::StudyRows& study, const base::St
     notes.push_back("The study is not complete: " + std::to_string(verdict.num_missing) + " of " + std::to_string(verdict.num_planned) +
                     " trials are missing. Run it again to go on.");
   for (const ArmVerdict& arm : verdict.arms)
-    if (arm.arm == verdict.reference_arm && !arm.is_control)
+    if (is_reference(verdict, arm) && !arm.is_control)
       notes.push_back(predicted ? "No control is predicted to complete: differences are set against " + arm.arm +
                                       ", the narrowest arm that is (reference, not control)."
                                 : "No control passed: differences are set against " + arm.arm +

@@ -38,10 +38,22 @@ void upsert_arm(Database& database, const base::StudyPlan& plan, std::size_t pos
   columns("group_id", arm.group_id);
   columns("position", static_cast<std::int64_t>(position));
   columns("is_control", arm.is_control);
+  columns("variation", arm.variation);
   columns("status", std::string(base::to_string(arm.status)));
   columns("reason", arm.reason);
   columns("recompute", arm.recompute);
   insert_values(database, "arm", {{"study_id", plan.study_id}, {"arm", arm.arm}}, columns, OnConflict::kUpdate);
+}
+
+void insert_decision(Database& database, const base::StudyPlan& plan, std::size_t position) {
+  const base::Decision& decision = plan.decisions[position];
+  ColumnWriter columns;
+  columns("round", decision.round);
+  columns("action", std::string(base::to_string(decision.action)));
+  columns("arm", decision.arm);
+  columns("reason", decision.reason);
+  insert_values(database, "decision", {{"study_id", plan.study_id}, {"position", static_cast<std::int64_t>(position)}}, columns,
+                OnConflict::kFail);
 }
 
 void upsert_trial(Database& database, const base::StudyPlan& plan, std::size_t position) {
@@ -65,6 +77,8 @@ void upsert_plan(Database& database, const base::StudyPlan& plan) {
   delete_all_but(database, "arm", "arm", plan.study_id, plan.arms, [](const base::ArmRow& arm) { return arm.arm; });
   for (std::size_t i = 0; i < plan.arms.size(); ++i) upsert_arm(database, plan, i);
   for (std::size_t i = 0; i < plan.trials.size(); ++i) upsert_trial(database, plan, i);
+  database.run("DELETE FROM decision WHERE study_id = ?", {plan.study_id});
+  for (std::size_t i = 0; i < plan.decisions.size(); ++i) insert_decision(database, plan, i);
   delete_all_but(database, "grp", "group_id", plan.study_id, plan.arms, [](const base::ArmRow& arm) { return arm.group_id; });
 }
 

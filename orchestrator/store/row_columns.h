@@ -197,6 +197,15 @@ void describe_hello(V& column, RowOf<protocol::HelloRecord> auto& hello) {
   column("record_pid", hello.pid);
   column("hello_unix_ns", hello.unix_ns);
   column("resolved_recompute", hello.resolved_recompute);
+  column("num_devices", hello.machine.num_devices);
+  column("device_id", hello.machine.device_id);
+  column("driver_version", hello.machine.driver_version);
+  column("cuda_version", hello.machine.cuda_version);
+  column("nccl_version", hello.machine.nccl_version);
+  column("link_types", hello.machine.link_types);
+  column("cpu_affinity", hello.machine.cpu_affinity);
+  column("allocator_settings", hello.machine.allocator_settings);
+  column("environment", hello.machine.environment);
 }
 
 // Its stages, steps, sites and errors are rows of their own tables.

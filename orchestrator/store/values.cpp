@@ -60,6 +60,10 @@ Value to_value(const std::map<std::string, std::optional<double>>& numbers) {
   return object.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
+Value to_value(const std::map<std::string, std::string>& texts) {
+  return nlohmann::json(texts).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
 void from_value(const Value& value, std::int64_t& number) { number = get_as<std::int64_t>(value, "an integer"); }
 void from_value(const Value& value, double& number) { number = get_as<double>(value, "a number"); }
 void from_value(const Value& value, bool& flag) { flag = get_as<std::int64_t>(value, "0 or 1") != 0; }
@@ -94,6 +98,10 @@ void from_value(const Value& value, std::map<std::string, std::optional<double>>
   numbers.clear();
   const auto object = nlohmann::json::parse(text_of(value));
   for (const auto& [name, number] : object.items()) numbers[name] = number.is_null() ? std::nullopt : std::optional(number.get<double>());
+}
+
+void from_value(const Value& value, std::map<std::string, std::string>& texts) {
+  texts = nlohmann::json::parse(text_of(value)).get<std::map<std::string, std::string>>();
 }
 
 }  // namespace rematch::store

@@ -30,6 +30,7 @@ Value to_value(const protocol::RecomputeSpec& recompute);
 Value to_value(const std::vector<std::string>& texts);
 Value to_value(const std::vector<std::int64_t>& numbers);
 Value to_value(const std::map<std::string, std::optional<double>>& numbers);
+Value to_value(const std::map<std::string, std::string>& texts);
 template <typename T>
 Value to_value(const std::optional<T>& maybe) {
   return maybe ? to_value(*maybe) : Value{};
@@ -52,6 +53,7 @@ void from_value(const Value& value, protocol::RecomputeSpec& recompute);
 void from_value(const Value& value, std::vector<std::string>& texts);
 void from_value(const Value& value, std::vector<std::int64_t>& numbers);
 void from_value(const Value& value, std::map<std::string, std::optional<double>>& numbers);
+void from_value(const Value& value, std::map<std::string, std::string>& texts);
 template <typename T>
 void from_value(const Value& value, std::optional<T>& maybe) {
   maybe.reset();

@@ -12,6 +12,7 @@ std::string_view name_of(base::Conclusion conclusion) {
     case base::Conclusion::kCandidateFailed: return "candidate failed";
     case base::Conclusion::kNoneMeetsBudget: return "none meets the budget";
     case base::Conclusion::kControlInvalid: return "control invalid";
+    case base::Conclusion::kUnmatched: return "unmatched";
   }
   return "unknown";
 }

@@ -5,7 +5,11 @@
 #include <cuda_runtime_api.h>
 
 #include <algorithm>
+#include <cstdio>
+#include <cstdlib>
 #include <mutex>
+#include <optional>
+#include <sstream>
 #include <stdexcept>
 #include <string>
 #include <unordered_map>
@@ -15,6 +19,8 @@
 #include "probes/device/device_memory.h"
 #include "probes/device/modelled_memory.h"
 #include "probes/device/retag.h"
+#include "probes/host/recorded_environment.h"
+#include "schemas/protocol/record_file.h"
 
 namespace rematch::probes {
 
@@ -22,6 +28,38 @@ namespace {
 
 namespace allocator = c10::cuda::CUDACachingAllocator;
 constexpr auto kAggregate = static_cast<std::size_t>(c10::CachingAllocator::StatType::AGGREGATE);
+
+// Beside what the user has set. Before the allocator reads it, and before there are threads.
+void want_expandable_segments() {
+  const std::string found = allocator_settings().value_or("");
+  if (found.find("expandable_segments") != std::string::npos) return;
+  const std::string wanted = (found.empty() ? "" : found + ",") + "expandable_segments:True";
+  ::setenv("PYTORCH_CUDA_ALLOC_CONF", wanted.c_str(), 1);  // NOLINT(concurrency-mt-unsafe)
+}
+
+std::string uuid_text(const cudaUUID_t& uuid) {
+  std::string text = "GPU-";
+  for (std::size_t i = 0; i < sizeof uuid.bytes; ++i) {
+    char digits[3];
+    std::snprintf(digits, sizeof digits, "%02x", static_cast<unsigned char>(uuid.bytes[i]));
+    text += (i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "") + std::string(digits);
+  }
+  return text;
+}
+
+// Of the kernel module: "... Kernel Module  580.95.05  Tue ...".
+std::optional<std::string> driver_version() {
+  std::istringstream words(protocol::read_whole_file("/proc/driver/nvidia/version").value_or(""));
+  for (std::string word; words >> word;)
+    if (word.find('.') != std::string::npos && word.find_first_not_of("0123456789.") == std::string::npos) return word;
+  return std::nullopt;
+}
+
+std::optional<std::string> cuda_version() {
+  int version = 0;
+  if (cudaRuntimeGetVersion(&version) != cudaSuccess) return std::nullopt;
+  return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
+}
 
 // The trace comes under the allocator's lock, so nothing here may call the allocator while it holds a lock of its own.
 class TracedMemory {
@@ -67,7 +105,7 @@ class TracedMemory {
   }
 
   std::mutex mutex_;
-  ModelledMemory model_{std::nullopt};
+  ModelledMemory model_{AllocatorOptions{}};
   std::unordered_map<std::size_t, ChargedBlock> blocks_;  // by address
 };
 
@@ -131,6 +169,14 @@ class CudaMemory final : public DeviceMemory {
   void synchronize() const override { c10::cuda::device_synchronize(); }
   std::string device_name() const override { return properties_.name; }
   protocol::Provenance provenance() const override { return protocol::Provenance::kMeasured; }
+  protocol::MachineSetting machine_setting() const override {
+    protocol::MachineSetting machine = machine_without_device();
+    machine.num_devices = c10::cuda::device_count();
+    machine.device_id = uuid_text(properties_.uuid);
+    machine.driver_version = driver_version();
+    machine.cuda_version = cuda_version();
+    return machine;
+  }
 
  private:
   void note_oom(std::int64_t requested_bytes) {
@@ -160,8 +206,9 @@ class CudaMemory final : public DeviceMemory {
 
 }  // namespace
 
-std::unique_ptr<DeviceMemory> make_cuda_memory(int index, std::optional<std::int64_t> capacity_bytes) {
-  return std::make_unique<CudaMemory>(index, capacity_bytes);
+std::unique_ptr<DeviceMemory> make_cuda_memory(int index, const AllocatorOptions& options) {
+  if (options.segments == SegmentKind::kExpandable) want_expandable_segments();
+  return std::make_unique<CudaMemory>(index, options.capacity_bytes);
 }
 
 bool built_with_cuda() { return true; }

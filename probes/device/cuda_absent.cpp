@@ -4,7 +4,7 @@
 
 namespace rematch::probes {
 
-std::unique_ptr<DeviceMemory> make_cuda_memory(int, std::optional<std::int64_t>) {
+std::unique_ptr<DeviceMemory> make_cuda_memory(int, const AllocatorOptions&) {
   throw std::runtime_error(
       "backend.device: cuda wants a trainer built with WITH_CUDA=ON; this one was built without. Build preset `cuda`.");
 }

@@ -8,8 +8,10 @@
 #include <optional>
 #include <string>
 
+#include "probes/allocator/caching_allocator_model.h"
 #include "schemas/protocol/attribution.h"
 #include "schemas/protocol/outcome.h"
+#include "schemas/protocol/rank_record.h"
 
 namespace rematch::probes {
 
@@ -37,6 +39,9 @@ struct OomEvidence {
   std::optional<protocol::Attribution> attribution;  // adds up to allocated_bytes; null where the device cannot tell
 };
 
+// The part of a rank's machine that is no device: CPUs, allocator settings, recorded variables.
+protocol::MachineSetting machine_without_device();
+
 class DeviceMemory {
  public:
   virtual ~DeviceMemory() = default;
@@ -53,13 +58,15 @@ class DeviceMemory {
   virtual void synchronize() const = 0;
   virtual std::string device_name() const = 0;
   virtual protocol::Provenance provenance() const = 0;
+  virtual protocol::MachineSetting machine_setting() const = 0;
 };
 
 // Replaces LibTorch's CPU (or meta) allocator by a modelled one for the rest of the process.
-std::unique_ptr<DeviceMemory> make_modelled_cpu_memory(std::optional<std::int64_t> capacity_bytes);
-std::unique_ptr<DeviceMemory> make_modelled_meta_memory(std::optional<std::int64_t> capacity_bytes);
+std::unique_ptr<DeviceMemory> make_modelled_cpu_memory(const AllocatorOptions& options);
+std::unique_ptr<DeviceMemory> make_modelled_meta_memory(const AllocatorOptions& options);
+// Call it before anything of CUDA: expandable segments are set by the environment, which the allocator reads once.
 // Throws std::runtime_error in a build without CUDA, or where no device `index` is visible.
-std::unique_ptr<DeviceMemory> make_cuda_memory(int index, std::optional<std::int64_t> capacity_bytes);
+std::unique_ptr<DeviceMemory> make_cuda_memory(int index, const AllocatorOptions& options);
 bool built_with_cuda();
 
 }  // namespace rematch::probes

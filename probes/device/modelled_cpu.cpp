@@ -81,12 +81,12 @@ class ModelledCpuAllocator final : public c10::Allocator {
 
 }  // namespace
 
-std::unique_ptr<DeviceMemory> make_modelled_cpu_memory(std::optional<std::int64_t> capacity_bytes) {
+std::unique_ptr<DeviceMemory> make_modelled_cpu_memory(const AllocatorOptions& options) {
   static ModelledCpuAllocator allocator;
   // Blocks of a step come and go by the megabyte: keep them in the heap rather than mapping and zeroing pages each time.
   mallopt(M_MMAP_THRESHOLD, 1 << 30);
   mallopt(M_TRIM_THRESHOLD, 1 << 30);
-  cpu_memory = new ModelledMemory(capacity_bytes);
+  cpu_memory = new ModelledMemory(options);
   c10::SetCPUAllocator(&allocator, /*priority=*/100);
   set_tag_access({&retag_block, &block_tag});
   return make_modelled_device_memory(*cpu_memory, protocol::Provenance::kModelledDevice, "modelled device on " + cpu_model_name());

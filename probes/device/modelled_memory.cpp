@@ -5,10 +5,20 @@
 #include <string>
 #include <utility>
 
+#include "probes/host/host_identity.h"
+#include "probes/host/recorded_environment.h"
+
 namespace rematch::probes {
 
-ModelledMemory::ModelledMemory(std::optional<std::int64_t> capacity_bytes)
-    : capacity_bytes_(capacity_bytes), model_(AllocatorOptions{.capacity_bytes = capacity_bytes}) {}
+protocol::MachineSetting machine_without_device() {
+  protocol::MachineSetting machine;
+  machine.cpu_affinity = cpu_affinity();
+  machine.allocator_settings = allocator_settings();
+  machine.environment = recorded_environment();
+  return machine;
+}
+
+ModelledMemory::ModelledMemory(const AllocatorOptions& options) : capacity_bytes_(options.capacity_bytes), model_(options) {}
 
 ChargedBlock ModelledMemory::charge(std::int64_t bytes) {
   const std::lock_guard lock(mutex_);
@@ -116,6 +126,7 @@ class ModelledDeviceMemory final : public DeviceMemory {
   void synchronize() const override {}
   std::string device_name() const override { return device_name_; }
   protocol::Provenance provenance() const override { return provenance_; }
+  protocol::MachineSetting machine_setting() const override { return machine_without_device(); }
 
  private:
   ModelledMemory& memory_;

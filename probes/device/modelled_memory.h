@@ -22,7 +22,7 @@ struct ChargedBlock {
 
 class ModelledMemory {
  public:
-  explicit ModelledMemory(std::optional<std::int64_t> capacity_bytes);
+  explicit ModelledMemory(const AllocatorOptions& options);
   // Under the tag that is open on this thread. Throws c10::OutOfMemoryError with the fields of CUDA's message.
   ChargedBlock charge(std::int64_t bytes);
   void discharge(const ChargedBlock& block);

@@ -44,9 +44,9 @@ class ModelledMetaAllocator final : public c10::Allocator {
 
 }  // namespace
 
-std::unique_ptr<DeviceMemory> make_modelled_meta_memory(std::optional<std::int64_t> capacity_bytes) {
+std::unique_ptr<DeviceMemory> make_modelled_meta_memory(const AllocatorOptions& options) {
   static ModelledMetaAllocator allocator;
-  meta_memory = new ModelledMemory(capacity_bytes);
+  meta_memory = new ModelledMemory(options);
   c10::SetAllocator(c10::DeviceType::Meta, &allocator, /*priority=*/100);
   set_tag_access({&retag_meta_block, &meta_block_tag});
   return make_modelled_device_memory(*meta_memory, protocol::Provenance::kPredicted, "meta (shapes only)");

@@ -16,6 +16,8 @@ struct HostIdentity {
 };
 
 HostIdentity host_identity();
+// The CPUs that this process may run on, as a list of ranges: "0-3,8". Empty where the kernel does not tell.
+std::string cpu_affinity();
 std::string host_name();
 std::string cpu_model_name();  // "unknown CPU" where the machine does not tell
 

@@ -106,6 +106,19 @@ void visit_fields(Visitor& field, Slot& slot) {
   field("peak_allocated_bytes", slot.peak_allocated_bytes, at_least(0));
 }
 
+template <typename Visitor, Is<MachineSetting> Machine>
+void visit_fields(Visitor& field, Machine& machine) {
+  field("num_devices", machine.num_devices, at_least(0));
+  field("device_id", machine.device_id);
+  field("driver_version", machine.driver_version);
+  field("cuda_version", machine.cuda_version);
+  field("nccl_version", machine.nccl_version);
+  field("link_types", machine.link_types);
+  field("cpu_affinity", machine.cpu_affinity);
+  field("allocator_settings", machine.allocator_settings);
+  field("environment", machine.environment);
+}
+
 template <typename Visitor, Is<HelloRecord> Hello>
 void visit_fields(Visitor& field, Hello& hello) {
   field.constant("schema", kRankSchema);
@@ -124,6 +137,7 @@ void visit_fields(Visitor& field, Hello& hello) {
   field("comm_backend", hello.comm_backend, one_of({"gloo", "nccl", "fake", "single"}));
   field("omp_num_threads", hello.omp_num_threads, at_least(1));
   field("resolved_recompute", hello.resolved_recompute);
+  field("machine", hello.machine);
 }
 
 template <typename Visitor, Is<ModelRecord> Model>

@@ -20,6 +20,19 @@ namespace rematch::protocol {
 
 inline constexpr const char* kRankSchema = "rematch/rank/1";
 
+// What of a rank's machine and environment a comparison holds fixed. Null: the device has none, or does not tell.
+struct MachineSetting {
+  std::optional<std::int64_t> num_devices;         // visible to this process
+  std::optional<std::string> device_id;            // "GPU-<uuid>", or the PCI bus id
+  std::optional<std::string> driver_version;       // of the GPU
+  std::optional<std::string> cuda_version;         // runtime, "13.0"
+  std::optional<std::string> nccl_version;         // "2.28.3"
+  std::optional<std::string> link_types;           // between this rank's device and the host's others: "nvlink:18", "pcie", ...
+  std::string cpu_affinity;                        // list of CPUs, as in /proc: "0-3,8"
+  std::optional<std::string> allocator_settings;   // PYTORCH_CUDA_ALLOC_CONF or its newer name, as found
+  std::map<std::string, std::string> environment;  // recorded variables that are set: probes/host/recorded_environment.h
+};
+
 struct HelloRecord {
   std::string trial_id;
   std::int64_t rank = 0;
@@ -36,6 +49,7 @@ struct HelloRecord {
   std::string comm_backend;  // gloo | nccl | fake | single
   std::int64_t omp_num_threads = 1;
   RecomputeSpec resolved_recompute;  // what the trainer made of the trial's recompute section
+  MachineSetting machine;
 };
 
 struct PhasePeak {

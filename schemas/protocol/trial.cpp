@@ -70,6 +70,7 @@ void visit_fields(Visitor& field, Spec& backend) {
   field("device", backend.device, one_of({"cpu", "cuda", "meta"}));
   field("attention", backend.attention, one_of({"fused", "unfused"}));
   field("memory_limit_bytes", backend.memory_limit_bytes, at_least(1));
+  field("expandable_segments", backend.expandable_segments);
 }
 
 template <typename Visitor, Is<FeatureSpec> Spec>

@@ -55,6 +55,7 @@ struct BackendSpec {
   std::string device;                              // cpu | cuda | meta
   std::string attention;                           // fused | unfused
   std::optional<std::int64_t> memory_limit_bytes;  // capacity of the modelled device; null: no limit
+  bool expandable_segments = false;                // of the caching allocator, PyTorch's name for it
 };
 
 // Constraints that a sweep must name first; each is what Megatron calls it.

@@ -138,6 +138,7 @@ inline base::RankRows make_rank(const protocol::Trial& trial, const RunShape& sh
   hello.libtorch_version = "2.11.0";
   hello.comm_backend = "gloo";
   hello.resolved_recompute = trial.recompute;
+  hello.machine.cpu_affinity = "0-1";
   rows.hello = hello;
   protocol::ModelRecord model;
   model.num_parameters_local = 1'000'000;

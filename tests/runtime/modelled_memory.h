@@ -8,7 +8,7 @@
 namespace rematch {
 
 inline probes::DeviceMemory& modelled_memory() {
-  static auto& device = *probes::make_modelled_cpu_memory(std::nullopt).release();
+  static auto& device = *probes::make_modelled_cpu_memory({}).release();
   return device;
 }
 

@@ -21,7 +21,7 @@ inline protocol::Trial make_trial(std::int64_t world_size = 2) {
   trial.training = {64, 1, 2 * world_size, 8, 1234, true};
   trial.optimizer.lr = 1e-3;
   trial.parallel.world_size = world_size;
-  trial.backend = {"cpu", "fused", std::nullopt};
+  trial.backend = {"cpu", "fused", std::nullopt, false};
   trial.recompute = {.recompute_granularity = "selective", .recompute_modules = std::vector<std::string>{}, .core_revision = "24bad8e6"};
   trial.measure = {4, 2};
   return trial;

@@ -38,6 +38,7 @@ StudyPlan sample_plan() {
   plan.num_blocks = 2;
   plan.arms = {{"[]",
                 "00000000000000bb",
+                "",
                 true,
                 {"selective", std::vector<std::string>{}, {}, {}, false, "24bad8e6"},
                 ArmStatus::kPlanned,
@@ -46,13 +47,17 @@ StudyPlan sample_plan() {
                 {}},
                {"moe_act",
                 "00000000000000bb",
+                "cpu_offloading",
                 false,
                 {"selective", {{"moe_act"}}, {}, {}, false, "24bad8e6"},
                 ArmStatus::kInvalid,
                 "why",
                 {"L2"},
                 {{"moe_act", 3}}}};
+  plan.strategy = "escalate";
+  plan.blocks_auto = true;
   plan.trials = {sample_trial()};
+  plan.decisions = {{1, DecisionAction::kFreeze, "moe_act", "slower by 3 %"}};
   return plan;
 }
 
@@ -73,6 +78,10 @@ TEST(StudyPlanDocument, ReadsBackWhatWasWritten) {
   EXPECT_EQ(read.arms[1].expected_sites.at("moe_act"), 3);
   EXPECT_EQ(read.arms[0].recompute.recompute_modules, std::vector<std::string>{});
   EXPECT_EQ(read.budget_per_rank_bytes, std::nullopt);
+  EXPECT_EQ(read.arms[1].variation, "cpu_offloading");
+  EXPECT_EQ(read.strategy, "escalate");
+  EXPECT_TRUE(read.blocks_auto);
+  EXPECT_EQ(read.decisions[0].action, DecisionAction::kFreeze);
   EXPECT_EQ(read.trials[0].backend.memory_limit_bytes, 1LL << 30);
 }
 

@@ -47,7 +47,7 @@ TEST(Judge, PassesACompleteStudyAndAnswersWithTheControl) {
   const base::StudyVerdict verdict = judge_study(clean_study().rows());
   EXPECT_EQ(arm_of(verdict, "[]").outcome, Outcome::kPass);
   EXPECT_EQ(arm_of(verdict, "moe_act").outcome, Outcome::kPass);
-  EXPECT_EQ(verdict.reference_arm, "[]");
+  EXPECT_EQ(verdict.groups.front().reference_arm, "[]");
   EXPECT_EQ(verdict.conclusion, Conclusion::kUsable);
   EXPECT_EQ(verdict.num_missing, 0);
   EXPECT_EQ(verdict.answer.arm, "[]");
@@ -75,9 +75,9 @@ TEST(Judge, GivesEffectsAsRatiosToTheControlWithTheDifferenceOfTheControlsBeside
   EXPECT_DOUBLE_EQ(*effect.peak_delta_fraction, 880.0 / 1000.0 - 1);
   // Control runs: 10.001, 10.101, 10.001, 9.951 ms; candidate 10.201 ms.
   EXPECT_NEAR(*effect.time_delta_fraction, 10.201 / 10.001 - 1, 1e-9);
-  ASSERT_EQ(verdict.control_pairs.size(), 2U);
-  EXPECT_NEAR(verdict.control_pairs[0].time_difference_fraction, 10.101 / 10.001 - 1, 1e-9);
-  EXPECT_NEAR(verdict.control_pairs[1].time_difference_fraction, 9.951 / 10.001 - 1, 1e-9);
+  ASSERT_EQ(verdict.groups.front().control_pairs.size(), 2U);
+  EXPECT_NEAR(verdict.groups.front().control_pairs[0].time_difference_fraction, 10.101 / 10.001 - 1, 1e-9);
+  EXPECT_NEAR(verdict.groups.front().control_pairs[1].time_difference_fraction, 9.951 / 10.001 - 1, 1e-9);
 }
 
 TEST(Judge, DoesNotPassARunWithAnIncompleteRecord) {
@@ -254,7 +254,7 @@ TEST(Judge, TakesTheNarrowestPassingArmWhenNoControlTellsTheNoise) {
 TEST(Judge, SetsPassingArmsAgainstTheNarrowestOneWhenTheControlDoesNotFit) {
   const base::StudyVerdict verdict = judge_study(capacity_study().rows());
   EXPECT_EQ(arm_of(verdict, "[]").outcome, Outcome::kFail);
-  EXPECT_EQ(verdict.reference_arm, "moe");
+  EXPECT_EQ(verdict.groups.front().reference_arm, "moe");
   EXPECT_FALSE(arm_of(verdict, "moe").effect);
   const base::Effect& effect = *arm_of(verdict, "moe+layernorm").effect;
   EXPECT_FALSE(effect.against_control);
@@ -370,11 +370,14 @@ TEST(Judge, SaysNothingOfAStudyThatHasNotBegun) {
   EXPECT_FALSE(verdict.answer.arm);
 }
 
-TEST(Judge, RefusesToCompareAnArmOfAnotherGroupOrAnotherProvenance) {
+TEST(Judge, SetsNoArmAgainstOneOfAnotherGroupOrAnotherProvenance) {
   StudyBuilder builder = clean_study();
   builder.plan().arms[2].group_id = tests::hex_id(0xcc);
-  EXPECT_FALSE(arm_of(judge_study(builder.rows()), "moe_act").effect);
-  EXPECT_TRUE(has_note(judge_study(builder.rows()), "not in the group of []"));
+  const base::StudyVerdict verdict = judge_study(builder.rows());
+  EXPECT_FALSE(arm_of(verdict, "moe_act").effect);
+  ASSERT_EQ(verdict.groups.size(), 2U);
+  EXPECT_EQ(verdict.groups[0].reference_arm, "[]");
+  EXPECT_EQ(verdict.groups[1].reference_arm, "moe_act");
   StudyBuilder mixed = clean_study();
   for (base::AttemptRows& run : mixed.rows().attempts)
     if (run.trial.arm == "moe_act")

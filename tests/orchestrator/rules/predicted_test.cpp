@@ -39,7 +39,7 @@ TEST(APrediction, CompletesWithoutALoss) {
 
 TEST(APrediction, HasNoTimeButAnEstimate) {
   const auto verdict = judge_study(one_saving_arm());
-  EXPECT_TRUE(verdict.control_pairs.empty()) << "there is no A/A difference of estimates";
+  EXPECT_TRUE(verdict.groups.front().control_pairs.empty()) << "there is no A/A difference of estimates";
   for (const base::ArmVerdict& arm : verdict.arms) {
     EXPECT_FALSE(arm.figures->median_step_time_ns) << arm.arm;
     EXPECT_FALSE(arm.figures->tflops_per_rank) << arm.arm;

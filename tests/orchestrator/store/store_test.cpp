@@ -345,6 +345,13 @@ TEST_F(StoreTest, OpensADatabaseOfTheFirstSchemaWithItsStepsAndWithoutAttributio
         "DROP VIEW errors; DROP VIEW arms; DROP VIEW studies; DROP TABLE report; DROP INDEX study_by_name; DROP INDEX trial_in_run_order; "
         "DROP INDEX attempt_key");
     database.execute_script(
+        "DROP TABLE decision; DROP TABLE effect; DROP TABLE time_fit; DROP TABLE diagnosis; DROP TABLE field_difference; "
+        "ALTER TABLE arm DROP COLUMN variation; ALTER TABLE verdict DROP COLUMN pass_rate_low; "
+        "ALTER TABLE verdict DROP COLUMN pass_rate_high; ALTER TABLE verdict DROP COLUMN is_pareto; "
+        "ALTER TABLE rank DROP COLUMN num_devices; ALTER TABLE rank DROP COLUMN device_id; ALTER TABLE rank DROP COLUMN driver_version; "
+        "ALTER TABLE rank DROP COLUMN cuda_version; ALTER TABLE rank DROP COLUMN nccl_version; ALTER TABLE rank DROP COLUMN link_types; "
+        "ALTER TABLE rank DROP COLUMN cpu_affinity; ALTER TABLE rank DROP COLUMN allocator_settings; "
+        "ALTER TABLE rank DROP COLUMN environment; "
         "DROP TABLE work; ALTER TABLE step DROP COLUMN forward_end_requested_bytes; DROP VIEW traffic; DROP TABLE communication; DROP "
         "TABLE moved_rank; ALTER TABLE rank_error DROP COLUMN failed_rank; "
         "DROP VIEW attribution; DROP TABLE peak_attribution; ALTER TABLE step DROP COLUMN aux_losses; PRAGMA user_version = 1");

@@ -23,7 +23,7 @@ namespace {
 constexpr std::int64_t kSeed = 1234;
 
 probes::DeviceMemory& device() {
-  static probes::DeviceMemory& memory = *probes::make_modelled_cpu_memory(std::nullopt).release();
+  static probes::DeviceMemory& memory = *probes::make_modelled_cpu_memory({}).release();
   return memory;
 }
 

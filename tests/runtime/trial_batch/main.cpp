@@ -46,7 +46,7 @@ mesh::Mesh join(const protocol::Trial& trial, int rank) {
 }
 
 std::unique_ptr<probes::DeviceMemory> make_memory(const protocol::Trial& trial) {
-  return trial.backend.device == "meta" ? probes::make_modelled_meta_memory(std::nullopt) : probes::make_modelled_cpu_memory(std::nullopt);
+  return trial.backend.device == "meta" ? probes::make_modelled_meta_memory({}) : probes::make_modelled_cpu_memory({});
 }
 
 void carry_out(const std::string& path, const mesh::Mesh& mesh, probes::DeviceMemory& memory) {

@@ -55,6 +55,15 @@ inline HelloRecord sample_hello() {
   hello.comm_backend = "gloo";
   hello.omp_num_threads = 3;
   hello.resolved_recompute = sample_recompute();
+  hello.machine = {.num_devices = 8,
+                   .device_id = "GPU-0",
+                   .driver_version = "580.95.05",
+                   .cuda_version = "13.0",
+                   .nccl_version = "2.28.3",
+                   .link_types = "nvlink:18",
+                   .cpu_affinity = "0-3,8",
+                   .allocator_settings = "expandable_segments:True",
+                   .environment = {{"NCCL_DEBUG", "WARN"}}};
   return hello;
 }
 

@@ -12,6 +12,7 @@
 
 #include "probes/host/clock.h"
 #include "probes/host/host_identity.h"
+#include "probes/host/recorded_environment.h"
 #include "schemas/protocol/recompute_arm.h"
 #include "schemas/protocol/recompute_labels.h"
 #include "schemas/protocol/trial_paths.h"
@@ -158,6 +159,8 @@ void FakeRank::hello() {
   hello.comm_backend = "single";
   hello.omp_num_threads = trial_.omp_num_threads;
   hello.resolved_recompute = trial_.recompute;
+  hello.machine.cpu_affinity = probes::cpu_affinity();
+  hello.machine.environment = probes::recorded_environment();
   writer_.append(hello);
 }
 

@@ -24,9 +24,9 @@ CREATE VIEW studies AS
   FROM study s LEFT JOIN verdict v ON v.study_id = s.study_id AND v.scope = 'study' AND v.subject = '';
 
 CREATE VIEW arms AS
-  SELECT s.name AS study, a.study_id, a.arm, a.position, a.is_control, a.status, v.outcome, coalesce(nullif(v.reason, ''), a.reason) AS reason,
+  SELECT s.name AS study, a.study_id, a.arm, a.variation, a.position, a.is_control, a.status, v.outcome, coalesce(nullif(v.reason, ''), a.reason) AS reason,
          v.num_planned, v.num_judged, v.num_passed, v.hot_rank, v.peak_allocated_bytes, v.peak_reserved_bytes, v.binding_phase,
-         v.activation_peak_bytes, v.step_time_ns, v.tflops_per_rank
+         v.activation_peak_bytes, v.step_time_ns, v.tflops_per_rank, v.pass_rate_low, v.pass_rate_high, v.is_pareto
   FROM arm a JOIN study s USING (study_id) LEFT JOIN verdict v ON v.study_id = a.study_id AND v.scope = 'arm' AND v.subject = a.arm;
 
 -- What ranks said of their own end.

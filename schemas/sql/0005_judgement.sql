@@ -1,0 +1,83 @@
+-- What decides whether two trials may be compared, what a strategy decided, and verdicts with their intervals.
+
+ALTER TABLE rank ADD COLUMN num_devices        INTEGER;  -- visible to the rank
+ALTER TABLE rank ADD COLUMN device_id          TEXT;
+ALTER TABLE rank ADD COLUMN driver_version     TEXT;
+ALTER TABLE rank ADD COLUMN cuda_version       TEXT;
+ALTER TABLE rank ADD COLUMN nccl_version       TEXT;
+ALTER TABLE rank ADD COLUMN link_types         TEXT;
+ALTER TABLE rank ADD COLUMN cpu_affinity       TEXT;     -- list of CPUs: "0-3,8"
+ALTER TABLE rank ADD COLUMN allocator_settings TEXT;
+ALTER TABLE rank ADD COLUMN environment        TEXT;     -- JSON: recorded variables that are set
+
+UPDATE rank SET cpu_affinity = '', environment = '{}' WHERE has_hello;
+
+ALTER TABLE arm ADD COLUMN variation TEXT NOT NULL DEFAULT '';  -- what its group changes besides recompute: expandable_segments | cpu_offloading
+
+ALTER TABLE verdict ADD COLUMN pass_rate_low  REAL;      -- Wilson, 95 %
+ALTER TABLE verdict ADD COLUMN pass_rate_high REAL;
+ALTER TABLE verdict ADD COLUMN is_pareto      INTEGER;   -- of an arm: no other has both a lower peak and a lower step time
+
+CREATE TABLE decision (
+  study_id TEXT NOT NULL REFERENCES study ON DELETE CASCADE,
+  position INTEGER NOT NULL,                   -- in the order in which they were taken
+  round    INTEGER NOT NULL,                   -- 0-based: whose results it looked at
+  action   TEXT NOT NULL,                      -- take | leave_out | freeze | stop
+  arm      TEXT NOT NULL,                      -- empty: of the whole study
+  reason   TEXT NOT NULL,
+  PRIMARY KEY (study_id, position)
+) WITHOUT ROWID;
+
+CREATE TABLE effect (
+  study_id          TEXT NOT NULL REFERENCES study ON DELETE CASCADE,
+  arm               TEXT NOT NULL,
+  against           TEXT NOT NULL,             -- the other arm
+  against_control   INTEGER NOT NULL,
+  peak_delta_bytes  INTEGER NOT NULL,
+  activation_delta_bytes INTEGER,
+  censored          INTEGER NOT NULL,          -- the saving is "at least"
+  memory_verdict    TEXT,                      -- lower | higher | equal | undecided
+  memory_low_bytes  INTEGER,                   -- interval of the difference; null when repeats agree to the byte
+  memory_high_bytes INTEGER,
+  time_fraction     REAL,                      -- ratio - 1, from the fit
+  time_low          REAL,                      -- simultaneous interval
+  time_high         REAL,
+  time_verdict      TEXT,                      -- faster | slower | equal | undecided
+  blocks_needed     INTEGER,                   -- of undecided: blocks that would decide it
+  PRIMARY KEY (study_id, arm)
+) WITHOUT ROWID;
+
+CREATE TABLE time_fit (
+  study_id           TEXT NOT NULL REFERENCES study ON DELETE CASCADE,
+  group_id           TEXT NOT NULL,
+  num_runs           INTEGER NOT NULL,
+  degrees_of_freedom INTEGER NOT NULL,
+  residual_sd        REAL NOT NULL,            -- of log step time, pooled over arms
+  critical_value     REAL NOT NULL,            -- Dunnett
+  confidence         REAL NOT NULL,            -- simultaneous, of one look
+  drift_per_slot     REAL NOT NULL,            -- slope of log step time over the position within a block
+  drift_p_value      REAL NOT NULL,
+  PRIMARY KEY (study_id, group_id)
+) WITHOUT ROWID;
+
+CREATE TABLE diagnosis (
+  study_id  TEXT NOT NULL REFERENCES study ON DELETE CASCADE,
+  position  INTEGER NOT NULL,
+  symptom   TEXT NOT NULL,                     -- stable identifier
+  arm       TEXT NOT NULL,                     -- empty: of the whole study
+  finding   TEXT NOT NULL,                     -- with its numbers
+  next_step TEXT NOT NULL,
+  PRIMARY KEY (study_id, position)
+) WITHOUT ROWID;
+
+CREATE TABLE field_difference (
+  study_id      TEXT NOT NULL REFERENCES study ON DELETE CASCADE,
+  trial_id      TEXT NOT NULL,
+  attempt       INTEGER NOT NULL,
+  position      INTEGER NOT NULL,
+  against       TEXT NOT NULL,                 -- the trial that it was compared with
+  field         TEXT NOT NULL,
+  value         TEXT NOT NULL,                 -- empty: not recorded
+  against_value TEXT NOT NULL,
+  PRIMARY KEY (study_id, trial_id, attempt, position)
+) WITHOUT ROWID;

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <future>
 #include <ostream>
+#include <tuple>
 #include <vector>
 
 #include "orchestrator/base/study_plan.h"
@@ -13,6 +14,7 @@
 #include "orchestrator/engine/study_folder.h"
 #include "orchestrator/engine/workspace_lock.h"
 #include "orchestrator/rules/judge.h"
+#include "orchestrator/store/kept_rows.h"
 #include "orchestrator/store/store.h"
 #include "schemas/protocol/document_error.h"
 #include "schemas/protocol/record_file.h"
@@ -125,13 +127,20 @@ class IngestVerb final : public Verb {
 
   static void ingest_study(store::Store& database, const base::StudyPlan& plan, const std::filesystem::path& root, Streams streams) {
     database.put_plan(plan);
+    base::StudyRows study{plan, {}};
     AttemptReader reader(plan, engine::StudyFolder(root));
     while (true) {
       std::vector<CollectedAttempt> batch = reader.next();
       if (batch.empty()) break;
-      database.put_attempts(keep_own(std::move(batch), streams));
+      std::vector<base::AttemptRows> rows = keep_own(std::move(batch), streams);
+      database.put_attempts(rows);
+      for (base::AttemptRows& attempt : rows) {
+        store::drop_what_is_not_kept(attempt);
+        study.attempts.push_back(std::move(attempt));
+      }
     }
-    const base::StudyRows study = database.load_study(plan.study_id).value();
+    const auto order = [](const base::AttemptRows& rows) { return std::tuple(rows.trial.block, rows.trial.slot, rows.attempt); };
+    std::stable_sort(study.attempts.begin(), study.attempts.end(), [&](const auto& a, const auto& b) { return order(a) < order(b); });
     const base::StudyVerdict verdict = rules::judge_study(study);
     database.put_verdicts(plan.study_id, verdict);
     keep_report(database, study, verdict);

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/orchestrator/store/dump_rows.h"
 #include "tests/support/child_program.h"
 #include "tests/support/eventually.h"
 #include "tests/support/temp_dir.h"
@@ -143,6 +144,10 @@ TEST_F(Run, AnswersQueriesAndShowsOfWhatItIsDone) {
   EXPECT_EQ(run("", {"query"}), 2);
   EXPECT_EQ(run("", {"status"}), 0) << err_;
   EXPECT_NE(out_.find("complete"), std::string::npos) << out_;
+  const std::string rows = dump_rows(workspace() / "rematch.db");
+  fs::remove(workspace() / "rematch.db");
+  EXPECT_EQ(run("", {"ingest"}), 0) << err_;
+  EXPECT_EQ(dump_rows(workspace() / "rematch.db"), rows);
   fs::remove(workspace() / "rematch.db");
   EXPECT_EQ(run("", {"status"}), 0) << err_;
   EXPECT_NE(out_.find("complete"), std::string::npos) << "by the folders alone: " << out_;

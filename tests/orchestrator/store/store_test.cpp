@@ -5,10 +5,12 @@
 #include <algorithm>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <tuple>
 
 #include "orchestrator/base/study_plan.h"
 #include "orchestrator/collect/collect.h"
 #include "orchestrator/rules/judge.h"
+#include "orchestrator/store/kept_rows.h"
 #include "orchestrator/store/migrations.h"
 #include "tests/orchestrator/attempt_files.h"
 #include "tests/orchestrator/predicted_study.h"
@@ -366,6 +368,21 @@ TEST_F(StoreTest, OpensADatabaseOfTheFirstSchemaWithItsStepsAndWithoutAttributio
   EXPECT_TRUE(std::filesystem::exists(path_.string() + ".backup-v1"));
   put(store, study);
   EXPECT_TRUE(store.control_peak(tests::hex_id(0xbb)));
+}
+
+TEST_F(StoreTest, RowsLessWhatIsNotKeptAreThoseThatComeBack) {
+  base::StudyRows study = tests::clean_study().rows();
+  Store store = open();
+  put(store, study);
+  const base::StudyRows loaded = store.load_study("clean").value();
+  ASSERT_EQ(loaded.attempts.size(), study.attempts.size());
+  const auto order = [](const base::AttemptRows& rows) { return std::tuple(rows.trial.block, rows.trial.slot, rows.attempt); };
+  std::sort(study.attempts.begin(), study.attempts.end(), [&](const auto& a, const auto& b) { return order(a) < order(b); });
+  for (std::size_t i = 0; i < study.attempts.size(); ++i) {
+    drop_what_is_not_kept(study.attempts[i]);
+    for (std::size_t rank = 0; rank < study.attempts[i].ranks.size(); ++rank)
+      EXPECT_EQ(record_text(loaded.attempts[i].ranks[rank]), record_text(study.attempts[i].ranks[rank]));
+  }
 }
 
 TEST_F(StoreTest, LeavesADatabaseAsItWasWhenAMigrationFails) {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "orchestrator/base/rows.h"
+#include "orchestrator/store/store.h"
 #include "schemas/protocol/trial.h"
 #include "schemas/protocol/trial_paths.h"
 
@@ -33,8 +34,11 @@ class StudyFolder {
   std::vector<AttemptOnDisk> attempts(const std::string& trial_id) const;
   bool is_done(const std::string& trial_id) const;
   std::int64_t num_done(const base::StudyPlan& plan) const;
+  // Trials among those of `attempts` with a done.json; looks at no other folder, and not into the files.
+  std::int64_t num_marked_done(const std::vector<store::AttemptKey>& attempts) const;
   // The next attempt's folder; it appears together with its trial.json.
   AttemptOnDisk begin_attempt(const protocol::Trial& trial) const;
+  // Everything of the attempt is on disk before done.json is there. A power cut may take done.json back: then the attempt is settled again.
   void mark_done(const AttemptOnDisk& attempt, const std::string& trial_id) const;
 
  private:

@@ -351,7 +351,7 @@ int supervise(const SuperviseArguments& arguments, const Graces& graces) {
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
   const protocol::AttemptPaths paths{arguments.attempt_folder};
   const protocol::LaunchRecord record = Supervisor(arguments, graces, protocol::read_trial(paths.trial().string())).run();
-  protocol::write_file_by_rename(paths.launch(), protocol::to_json(record).dump(2) + "\n");
+  protocol::write_file_unsynced(paths.launch(), protocol::to_json(record).dump(2) + "\n");
   return 0;
 }
 

@@ -6,6 +6,7 @@
 
 #include <chrono>
 
+#include "orchestrator/store/statement.h"
 #include "orchestrator/store/store.h"
 #include "schemas/protocol/write_boundary.h"
 
@@ -14,28 +15,6 @@ namespace rematch::store {
 namespace {
 
 constexpr std::chrono::milliseconds kBusyDeadline{5'000};
-
-struct Bind {
-  sqlite3_stmt* statement;
-  int index;
-  int operator()(std::monostate) const { return sqlite3_bind_null(statement, index); }
-  int operator()(std::int64_t value) const { return sqlite3_bind_int64(statement, index, value); }
-  int operator()(double value) const { return sqlite3_bind_double(statement, index, value); }
-  int operator()(const std::string& text) const {
-    return sqlite3_bind_text64(statement, index, text.data(), text.size(), SQLITE_TRANSIENT, SQLITE_UTF8);
-  }
-};
-
-Value column_value(sqlite3_stmt* statement, int index) {
-  switch (sqlite3_column_type(statement, index)) {
-    case SQLITE_INTEGER: return static_cast<std::int64_t>(sqlite3_column_int64(statement, index));
-    case SQLITE_FLOAT: return sqlite3_column_double(statement, index);
-    case SQLITE_NULL: return std::monostate{};
-    default: break;
-  }
-  const auto* bytes = static_cast<const char*>(sqlite3_column_blob(statement, index));
-  return std::string(bytes, bytes + sqlite3_column_bytes(statement, index));
-}
 
 StoreProblem problem_of(int code) {
   switch (code & 0xff) {
@@ -118,6 +97,7 @@ Database::Database(const std::filesystem::path& path, Access access) : path_(pat
     if (sqlite3_open_v2(name.c_str(), &connection_, flags, nullptr) != SQLITE_OK) fail("open");
     sqlite3_busy_timeout(connection_, static_cast<int>(kBusyDeadline.count()));
     execute_script("PRAGMA foreign_keys = ON; PRAGMA synchronous = NORMAL;");
+    execute_script("PRAGMA wal_autocheckpoint = 8192; PRAGMA cache_size = -65536;");  // pages of 4 KiB; KiB
   } catch (...) {
     sqlite3_close(connection_);
     throw;
@@ -149,15 +129,27 @@ std::vector<ValueRow> Database::query(const std::string& sql, const ValueRow& pa
   sqlite3_stmt* statement = prepared(sql);
   const Reset reset_at_end(statement);
   for (std::size_t i = 0; i < parameters.size(); ++i)
-    if (std::visit(Bind{statement, static_cast<int>(i) + 1}, parameters[i]) != SQLITE_OK) fail(sql);
+    if (bind_value(statement, static_cast<int>(i) + 1, parameters[i]) != SQLITE_OK) fail(sql);
   std::vector<ValueRow> rows;
   int result = SQLITE_ROW;
-  while ((result = sqlite3_step(statement)) == SQLITE_ROW) {
-    ValueRow& row = rows.emplace_back();
-    for (int i = 0; i < sqlite3_column_count(statement); ++i) row.push_back(column_value(statement, i));
-  }
+  while ((result = sqlite3_step(statement)) == SQLITE_ROW) rows.push_back(column_values(statement));
   if (result != SQLITE_DONE) fail(sql);
   return rows;
+}
+
+Statement Database::statement(std::string_view name, const std::function<std::string()>& make_sql) {
+  const auto found = named_.find(name);
+  if (found != named_.end()) return {*this, found->second};
+  return {*this, named_.emplace(name, prepared(make_sql())).first->second};
+}
+
+void Statement::bind(int index, const Value& value) {
+  if (bind_value(statement_, index, value) != SQLITE_OK) database_.fail(sqlite3_sql(statement_));
+}
+
+void Statement::run() {
+  const Reset reset_at_end(statement_);
+  if (sqlite3_step(statement_) != SQLITE_DONE) database_.fail(sqlite3_sql(statement_));
 }
 
 Transaction::Transaction(Database& database) : database_(database) {

@@ -1,11 +1,13 @@
-// A thin owner of one SQLite connection: statements in, values out. The only folder that sees sqlite3.h, and only in database.cpp.
+// A thin owner of one SQLite connection: statements in, values out. The only folder that sees sqlite3.h, and only in its .cpp files.
 // Threads: one. Failure: StoreError with the statement and SQLite's message. Ownership: closes in its destructor.
 #pragma once
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -25,6 +27,21 @@ enum class Access {
 // There is such a file, and it or its folder cannot be written.
 bool only_readable(const std::filesystem::path& database);
 
+class Database;
+
+// One prepared statement of a connection, for a row written again and again: bind every parameter, then run. Borrowed from its Database.
+class Statement {
+ public:
+  void bind(int index, const Value& value);  // 1-based
+  void run();
+
+ private:
+  friend class Database;
+  Statement(Database& database, sqlite3_stmt* statement) : database_(database), statement_(statement) {}
+  Database& database_;
+  sqlite3_stmt* statement_;
+};
+
 class Database {
  public:
   // Foreign keys on; waits up to five seconds for another connection. Writes nothing: the journal is chosen by the caller.
@@ -37,8 +54,11 @@ class Database {
   // One statement with `?` parameters; prepared once and kept.
   std::vector<ValueRow> query(const std::string& sql, const ValueRow& parameters = {});
   void run(const std::string& sql, const ValueRow& parameters = {}) { query(sql, parameters); }
+  // The statement of that name; make_sql() is called the first time only.
+  Statement statement(std::string_view name, const std::function<std::string()>& make_sql);
 
  private:
+  friend class Statement;
   friend class Transaction;
   [[noreturn]] void fail(const std::string& sql) const;
   sqlite3_stmt* prepared(const std::string& sql);
@@ -46,7 +66,8 @@ class Database {
   std::filesystem::path path_;
   sqlite3* connection_ = nullptr;
   std::map<std::string, sqlite3_stmt*> statements_;
-  int num_open_transactions_ = 0;  // each inside the one before
+  std::map<std::string, sqlite3_stmt*, std::less<>> named_;  // of statements_
+  int num_open_transactions_ = 0;                            // each inside the one before
 };
 
 // Rolls back unless commit() was reached. Inside another one it is a part of that: the outermost commits.

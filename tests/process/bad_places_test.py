@@ -60,13 +60,16 @@ class ReadOnlyPlace(unittest.TestCase):
         assert first.returncode == 0, first.stderr
         cls.report = cls.study.report("md")
 
-    def read_only(self, arguments):
-        root = self.study.root
+    def read_only(self, arguments, study=None):
+        root = (study or self.study).root
         return Mounts.run(f"mount --bind {root} {root}; mount -o remount,ro,bind {root}; exec {BIN}/rematch --workspace {root} {arguments}",
                           env=self.study.environment())
 
     def test_a_run_is_refused_and_told_where_to_go(self):
-        refused = self.read_only(f"run {self.study.sweep}")
+        unfinished = FakeStudy(self)
+        self.assertEqual(unfinished.run().returncode, 0)
+        unfinished.unfinish()
+        refused = self.read_only(f"run {unfinished.sweep}", unfinished)
         self.assertEqual(refused.returncode, 8, refused.stderr)
         self.assertIn("Read-only file system", refused.stderr)
         self.assertIn("--workspace", refused.stderr)

@@ -97,9 +97,9 @@ class CrashPoints(unittest.TestCase):
             return
         self.assertGreater(kinds["boundary"], 80)
         self.assertGreater(kinds["moment"], 10)
-        for what in ("lock: written", "sweep.yaml: renamed", "study.json: its folder synced", "attempt: renamed", "trial.json: synced",
+        for what in ("lock: written", "sweep.yaml: renamed", "study.json: its folder synced", "attempt: renamed", "trial.json: renamed", "study.json: synced",
                      "supervisor: about to start", "supervisor: started", "database: rows written", "database: transaction committed",
-                     "done.json: opened", "done.json: renamed"):
+                     "attempt-1: file system synced", "done.json: opened", "done.json: renamed"):
             self.assertIn(what, names)
 
     def test_a_study_that_dies_again_and_again_comes_to_its_end(self):

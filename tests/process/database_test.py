@@ -21,6 +21,7 @@ class Database(unittest.TestCase):
 
     def test_a_run_waits_for_another_process_no_longer_than_its_deadline(self):
         study = self.finished()
+        study.unfinish()
         with self.connection(study) as other:
             other.execute("BEGIN IMMEDIATE")
             begin = time.monotonic()

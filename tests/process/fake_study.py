@@ -71,6 +71,10 @@ class FakeStudy(Workspace):
             final[document["trial_id"]] = document["attempt"]
         return final
 
+    def unfinish(self):
+        """As after a power cut: the mark of the last trial is gone."""
+        self.files("done.json")[-1].unlink()
+
     def content(self, root=None):
         """Every row of the database outside of the attempt table, without times and process ids; of attempts those that count."""
         final = self.final_attempts()

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "orchestrator/report/outcome_cell.h"
+#include "orchestrator/report/verdict_text.h"
 #include "orchestrator/rules/moved_failure.h"
 
 namespace rematch::report {
@@ -25,6 +26,10 @@ auto of_figures(Get get) {
 template <typename Get>
 auto of_effect(Get get) {
   return of_arm<Effect>(&ArmVerdict::effect, get);
+}
+template <typename Get>
+auto of_pass_rate(Get get) {
+  return of_arm<base::PassRate>(&ArmVerdict::pass_rate, get);
 }
 template <typename Get>
 auto of_failure(Get get) {
@@ -66,6 +71,9 @@ ArmColumns repeat_columns() {
       {{"runs_passed", "runs passed", Place::kDataOnly}, [](const ArmContext& c) { return Cell{Count{c.arm->num_passed}}; }},
       {{"runs_judged", "runs judged", Place::kDataOnly}, [](const ArmContext& c) { return Cell{Count{c.arm->num_judged}}; }},
       {{"runs_planned", "runs planned", Place::kDataOnly}, [](const ArmContext& c) { return Cell{Count{c.arm->num_planned}}; }},
+      {{"pass_rate_low", "pass rate, low", Place::kDataOnly}, of_pass_rate([](const base::PassRate& r) { return Cell{Fraction{r.low}}; })},
+      {{"pass_rate_high", "pass rate, high", Place::kDataOnly},
+       of_pass_rate([](const base::PassRate& r) { return Cell{Fraction{r.high}}; })},
       {{"runs", "runs", Place::kTextOnly},
        [](const ArmContext& c) {
          return c.arm->num_judged == 0 ? Cell{} : Cell{std::to_string(c.arm->num_passed) + "/" + std::to_string(c.arm->num_judged)};
@@ -108,6 +116,14 @@ ArmColumns time_columns() {
   return {
       {{"step_time_ns", "step time"}, of_figures([](const ArmFigures& f) { return cell_of<Nanoseconds>(f.median_step_time_ns); })},
       {{"tflops_per_rank", "TFLOP/s/rank"}, of_figures([](const ArmFigures& f) { return cell_of<Teraflops>(f.tflops_per_rank); })},
+      {{"mean_step_time_ns", "mean step time", Place::kDataOnly},
+       of_figures([](const ArmFigures& f) { return cell_of<Nanoseconds>(f.means.mean_step_time_ns); })},
+      {{"window_step_time_ns", "mean of steps 11 to 20", Place::kDataOnly},
+       of_figures([](const ArmFigures& f) { return cell_of<Nanoseconds>(f.means.window_step_time_ns); })},
+      {{"tflops_of_mean_time", "TFLOP/s/rank of the mean time", Place::kDataOnly},
+       of_figures([](const ArmFigures& f) { return cell_of<Teraflops>(f.means.tflops_of_mean_time); })},
+      {{"tflops_mean_over_steps", "mean TFLOP/s/rank", Place::kDataOnly},
+       of_figures([](const ArmFigures& f) { return cell_of<Teraflops>(f.means.tflops_mean_over_steps); })},
   };
 }
 
@@ -142,9 +158,39 @@ ArmColumns effect_columns() {
   };
 }
 
-ArmColumns time_effect_columns() {
+template <typename Get>
+auto of_memory(Get get) {
+  return of_effect([get](const Effect& e) { return e.memory ? get(*e.memory) : Cell{}; });
+}
+template <typename Get>
+auto of_time(Get get) {
+  return of_effect([get](const Effect& e) { return e.time ? get(*e.time) : Cell{}; });
+}
+
+ArmColumns memory_verdict_columns() {
+  using base::MemoryVerdict;
   return {
-      {{"time_delta_fraction", "time diff"}, of_effect([](const Effect& e) { return cell_of<FractionDelta>(e.time_delta_fraction); })},
+      {{"memory_verdict", "memory"}, of_memory([](const MemoryVerdict& m) { return name_cell(m.word); })},
+      {{"memory_low_bytes", "peak diff from"}, of_memory([](const MemoryVerdict& m) { return cell_of<BytesDelta>(m.low_bytes); })},
+      {{"memory_high_bytes", "peak diff to"}, of_memory([](const MemoryVerdict& m) { return cell_of<BytesDelta>(m.high_bytes); })},
+  };
+}
+
+// In text the interval stands in place of the plain ratio where there is one.
+ArmColumns time_effect_columns() {
+  using base::TimeVerdict;
+  return {
+      {{"time_delta_fraction", "time diff", Place::kDataOnly},
+       of_effect([](const Effect& e) { return cell_of<FractionDelta>(e.time_delta_fraction); })},
+      {{"time_delta_without_interval", "time diff", Place::kTextOnly},
+       of_effect([](const Effect& e) { return e.time ? Cell{} : cell_of<FractionDelta>(e.time_delta_fraction); })},
+      {{"time_fraction", "fitted time diff", Place::kDataOnly},
+       of_time([](const TimeVerdict& t) { return Cell{FractionDelta{t.fraction}}; })},
+      {{"time_low_fraction", "low", Place::kDataOnly}, of_time([](const TimeVerdict& t) { return Cell{FractionDelta{t.low}}; })},
+      {{"time_high_fraction", "high", Place::kDataOnly}, of_time([](const TimeVerdict& t) { return Cell{FractionDelta{t.high}}; })},
+      {{"time_verdict", "time", Place::kDataOnly}, of_time([](const TimeVerdict& t) { return name_cell(t.word); })},
+      {{"blocks_needed", "blocks needed", Place::kDataOnly}, of_time([](const TimeVerdict& t) { return cell_of<Count>(t.blocks_needed); })},
+      {{"time_text", "time diff [interval]", Place::kTextOnly}, of_time([](const TimeVerdict& t) { return Cell{time_text(t)}; })},
       {{"aa_time_difference_fraction", "A/A"},
        [](const ArmContext& c) { return c.arm->figures ? cell_of<FractionDelta>(c.aa_fraction) : Cell{}; }},
   };
@@ -230,6 +276,7 @@ ArmColumns main_columns(std::optional<Provenance> provenance) {
                  measured(time_columns()),
                  predicted(estimate_columns()),
                  effect_columns(),
+                 measured(memory_verdict_columns()),
                  measured(time_effect_columns()),
                  predicted(estimate_effect_columns()),
                  evidence_columns(Place::kDataOnly),

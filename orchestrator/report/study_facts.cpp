@@ -53,7 +53,8 @@ void add_machine_facts(const base::StudyRows& study, std::vector<Fact>& facts) {
 void add_fit_facts(const base::StudyVerdict& verdict, std::vector<Fact>& facts) {
   for (const base::GroupVerdict& group : verdict.groups)
     if (group.fit)
-      facts.push_back({"time_fit", "step-time fit" + (group.variation.empty() ? "" : ", " + group.variation), fit_text(group)});
+      facts.push_back({"time_fit" + (group.variation.empty() ? "" : "_" + group.variation),
+                       "step-time fit" + (group.variation.empty() ? "" : ", " + group.variation), fit_text(group)});
 }
 
 }  // namespace

@@ -14,7 +14,8 @@ using tests::kMegabyte;
 
 TEST(MemoryVerdict, OfRepeatsThatAgreeToTheByteNeedsNoInterval) {
   const Peaks control(6, 1000 * kMegabyte);
-  for (const auto& [delta, word] : {std::pair{-512L, MemoryWord::kLower}, std::pair{0L, MemoryWord::kEqual}, std::pair{512L, MemoryWord::kHigher}}) {
+  for (const auto& [delta, word] :
+       {std::pair{-512L, MemoryWord::kLower}, std::pair{0L, MemoryWord::kEqual}, std::pair{512L, MemoryWord::kHigher}}) {
     const base::MemoryVerdict verdict = judge_memory(Peaks(3, control.front() + delta), control, delta, 5);
     EXPECT_EQ(verdict.word, word) << delta;
     EXPECT_FALSE(verdict.low_bytes);

@@ -36,7 +36,9 @@ StudyBuilder timed_study(std::int64_t num_blocks, double factor, double noise) {
   return builder;
 }
 
-const base::TimeVerdict& time_of(const base::StudyVerdict& verdict, const std::string& arm) { return arm_of(verdict, arm).effect->time.value(); }
+const base::TimeVerdict& time_of(const base::StudyVerdict& verdict, const std::string& arm) {
+  return arm_of(verdict, arm).effect->time.value();
+}
 
 TEST(TimeVerdicts, CallAnArmSlowerOrFasterWhenItsIntervalExcludesZero) {
   const auto slower = judge_study(timed_study(3, 1.06, 0.004).rows());

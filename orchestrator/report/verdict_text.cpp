@@ -20,7 +20,7 @@ std::string printed(const char* format, Values... values) {
 std::string time_text(const base::TimeVerdict& verdict) {
   std::string text = printed("%+.1f %% [%+.1f, %+.1f] ", 100 * verdict.fraction, 100 * verdict.low, 100 * verdict.high) +
                      std::string(to_string(verdict.word));
-  if (verdict.blocks_needed) text += ", " + std::to_string(*verdict.blocks_needed) + " blocks";
+  if (verdict.blocks_needed) text += ", wants " + std::to_string(*verdict.blocks_needed) + " blocks";
   return text;
 }
 

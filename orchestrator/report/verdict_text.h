@@ -8,7 +8,7 @@
 
 namespace rematch::report {
 
-// "+3.1 % [+1.9, +4.3] slower", "+1.0 % [-0.6, +2.6] undecided, 5 blocks".
+// "+3.1 % [+1.9, +4.3] slower", "+1.0 % [-0.6, +2.6] undecided, wants 5 blocks".
 std::string time_text(const base::TimeVerdict& verdict);
 // What the intervals of a group rest on: noise of a run, runs, degrees of freedom, critical value, drift, A/A floor. The group has a fit.
 std::string fit_text(const base::GroupVerdict& group);

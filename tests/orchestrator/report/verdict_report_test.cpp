@@ -36,7 +36,7 @@ TEST(VerdictReport, ShowsAnUndecidedArmAsSuchInEveryFormat) {
   const base::TimeVerdict time = tests::arm_of(rules::judge_study(study), "moe_act").effect->time.value();
   ASSERT_EQ(time.word, base::TimeWord::kUndecided);
   const std::string text = rendered(study, "md");
-  EXPECT_NE(text.find("] undecided, " + std::to_string(*time.blocks_needed) + " blocks |"), std::string::npos) << text;
+  EXPECT_NE(text.find("] undecided, wants " + std::to_string(*time.blocks_needed) + " blocks |"), std::string::npos) << text;
   EXPECT_NE(rendered(study, "csv").find(",undecided,"), std::string::npos);
   const nlohmann::json row = row_of(study, "moe_act");
   EXPECT_EQ(row.at("time_verdict"), "undecided");
@@ -49,7 +49,7 @@ TEST(VerdictReport, ShowsAnUndecidedArmAsSuchInEveryFormat) {
 TEST(VerdictReport, SaysWhatTheIntervalsRestOn) {
   const base::StudyRows study = tests::clean_study().rows();
   const base::TimeFit fit = rules::judge_study(study).groups.front().fit.value();
-  EXPECT_NE(rendered(study, "md").find("- step-time fit:  noise of a run 0."), std::string::npos) << rendered(study, "md");
+  EXPECT_NE(rendered(study, "md").find("- step-time fit:   noise of a run 0."), std::string::npos) << rendered(study, "md");
   EXPECT_NE(rendered(study, "md").find("A/A floor 1.00 %"), std::string::npos);
   EXPECT_DOUBLE_EQ(rows_of(study, "time_fits").at(0).at("critical_value").get<double>(), fit.critical_value);
 }
@@ -69,7 +69,7 @@ TEST(VerdictReport, ShowsThePlainRatioWhereThereIsNoInterval) {
 TEST(VerdictText, HasTheNumbersTheWordAndTheBlocks) {
   EXPECT_EQ(time_text({.fraction = 0.031, .low = 0.019, .high = 0.043, .word = base::TimeWord::kSlower}), "+3.1 % [+1.9, +4.3] slower");
   EXPECT_EQ(time_text({.fraction = 0.01, .low = -0.006, .high = 0.026, .word = base::TimeWord::kUndecided, .blocks_needed = 5}),
-            "+1.0 % [-0.6, +2.6] undecided, 5 blocks");
+            "+1.0 % [-0.6, +2.6] undecided, wants 5 blocks");
 }
 
 }  // namespace

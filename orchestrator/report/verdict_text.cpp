@@ -3,6 +3,7 @@
 #include <array>
 #include <cmath>
 #include <cstdio>
+#include <cstdlib>
 
 namespace rematch::report {
 
@@ -33,6 +34,8 @@ std::string fit_text(const base::GroupVerdict& group) {
   if (const auto floor = largest_aa_fraction(group)) text += printed(", A/A floor %.2f %%", 100 * std::abs(*floor));
   return text;
 }
+
+double nine_digits(double value) { return std::strtod(printed("%.9g", value).c_str(), nullptr); }
 
 std::optional<double> largest_aa_fraction(const base::GroupVerdict& group) {
   std::optional<double> largest;

@@ -12,6 +12,8 @@ namespace rematch::report {
 std::string time_text(const base::TimeVerdict& verdict);
 // What the intervals of a group rest on: noise of a run, runs, degrees of freedom, critical value, drift, A/A floor. The group has a fit.
 std::string fit_text(const base::GroupVerdict& group);
+// What a quadrature gives has some seven digits that mean something, and digits beyond nine that differ between machines.
+double nine_digits(double value);
 // Of the group's control pairs, by absolute value: the A/A floor. nullopt: there are none.
 std::optional<double> largest_aa_fraction(const base::GroupVerdict& group);
 

@@ -43,10 +43,10 @@ class BlockDesign {
   // Arms from 1 on whose difference to arm 0 the runs determine.
   const std::vector<std::size_t>& compared_arms() const { return compared_arms_; }
   std::int64_t num_blocks() const { return num_blocks_; }
-  std::int64_t degrees_of_freedom() const { return static_cast<std::int64_t>(model_.degrees_of_freedom()); }
+  std::int64_t degrees_of_freedom() const { return static_cast<std::int64_t>(blocks_.size() - model_.rank()) - num_blocks_; }
   double critical_value() const { return critical_value_; }
   double confidence() const { return confidence_; }
-  // The critical value that as many more blocks like these would have, with the correlations that these have.
+  // The critical value that so many blocks like these would have: it shrinks as that of arms that all have the mean correlation.
   double critical_value_of(std::int64_t num_blocks) const;
 
   // `samples`: one a run, in the order of `runs`. Only where refusal() is empty.
@@ -54,9 +54,10 @@ class BlockDesign {
 
  private:
   void compare_arms(std::size_t num_arms);
+  double alike_critical_value(double degrees_of_freedom) const;
 
-  LeastSquares model_;
-  std::size_t num_runs_ = 0;
+  LeastSquares model_;               // of arms and position, all less the means of their blocks
+  std::vector<std::size_t> blocks_;  // of each run, counted from 0
   std::int64_t num_blocks_ = 0;
   double confidence_ = 0;
   std::string refusal_;

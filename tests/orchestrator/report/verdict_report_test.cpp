@@ -41,7 +41,7 @@ TEST(VerdictReport, ShowsAnUndecidedArmAsSuchInEveryFormat) {
   const nlohmann::json row = row_of(study, "moe_act");
   EXPECT_EQ(row.at("time_verdict"), "undecided");
   EXPECT_EQ(row.at("blocks_needed"), *time.blocks_needed);
-  EXPECT_DOUBLE_EQ(row.at("time_low_fraction").get<double>(), time.low);
+  EXPECT_NEAR(row.at("time_low_fraction").get<double>(), time.low, 1e-9);
   EXPECT_EQ(row.at("memory_verdict"), "lower");
   EXPECT_TRUE(row.at("memory_low_bytes").is_null());
 }
@@ -51,7 +51,7 @@ TEST(VerdictReport, SaysWhatTheIntervalsRestOn) {
   const base::TimeFit fit = rules::judge_study(study).groups.front().fit.value();
   EXPECT_NE(rendered(study, "md").find("- step-time fit:   noise of a run 0."), std::string::npos) << rendered(study, "md");
   EXPECT_NE(rendered(study, "md").find("A/A floor 1.00 %"), std::string::npos);
-  EXPECT_DOUBLE_EQ(rows_of(study, "time_fits").at(0).at("critical_value").get<double>(), fit.critical_value);
+  EXPECT_NEAR(rows_of(study, "time_fits").at(0).at("critical_value").get<double>(), fit.critical_value, 1e-7);
 }
 
 TEST(VerdictReport, ShowsThePlainRatioWhereThereIsNoInterval) {

@@ -91,6 +91,8 @@ TEST(BlockFit, IsRefusedForOneBlockAndForOneOrderOfArms) {
   EXPECT_NE(BlockDesign(one_block, 3, 0.95).refusal().find("4 runs in 1 block"), std::string::npos);
   const std::vector<RunPlace> one_order = {{0, 0, 0}, {1, 0, 1}, {0, 1, 0}, {1, 1, 1}, {0, 2, 0}, {1, 2, 1}};
   EXPECT_NE(BlockDesign(one_order, 2, 0.95).refusal().find("same order"), std::string::npos);
+  const std::vector<RunPlace> apart = {{0, 0, 0}, {0, 0, 1}, {1, 1, 0}, {1, 1, 1}, {0, 2, 0}, {0, 2, 1}};
+  EXPECT_EQ(BlockDesign(apart, 2, 0.95).refusal(), "no block has runs of two arms");
 }
 
 TEST(BlockFit, ComparesOnlyArmsThatABlockJoinsToTheFirst) {

@@ -67,25 +67,6 @@ TEST(Judge, ReportsTheHotRankItsPeakAndTheBindingPhase) {
   EXPECT_NEAR(*figures.tflops_per_rank, 4e9 / 10.201e-3 / 2 * 1e-12, 1e-6);
 }
 
-TEST(Judge, GivesOtherViewsOfTheStepTimesBesideTheMedian) {
-  const base::RunFigures figures = judge_study(clean_study().rows()).runs.front().figures.value();
-  // Steps take 10 ms and 0, 1 or 2 us in turns; step 0 takes longer and is not steady.
-  EXPECT_GE(figures.first_steady_step, 2);
-  EXPECT_NEAR(*figures.means.mean_step_time_ns, 10'001'000, 200);
-  EXPECT_NEAR(*figures.means.window_step_time_ns, 10'001'000, 1) << "steps 10 to 19: 1, 2, 0, ... 1";
-  EXPECT_NEAR(*figures.means.tflops_of_mean_time, 4e9 / 10.001e-3 / 2 * 1e-12, 1e-5);
-  EXPECT_GT(*figures.means.tflops_mean_over_steps, *figures.means.tflops_of_mean_time);
-  EXPECT_LT(*figures.means.tflops_mean_over_steps, *figures.means.tflops_of_mean_time * 1.0001);
-}
-
-TEST(Judge, HasNoWindowOfFewerThanTwentySteps) {
-  const auto verdict = judge_with_changed_candidate([](base::AttemptRows& run) {
-    for (auto& rank : run.ranks) rank.steps.resize(19);
-  });
-  EXPECT_EQ(verdict.runs.back().figures->means.window_step_time_ns, std::nullopt);
-  EXPECT_TRUE(verdict.runs.back().figures->means.mean_step_time_ns);
-}
-
 TEST(Judge, GivesEffectsAsRatiosToTheControlWithTheDifferenceOfTheControlsBeside) {
   const base::StudyVerdict verdict = judge_study(clean_study().rows());
   const base::Effect& effect = *arm_of(verdict, "moe_act").effect;

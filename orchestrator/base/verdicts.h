@@ -39,6 +39,14 @@ struct StepEstimate {
   double replay_ns = 0;  // of it
 };
 
+// Other views of the step times, for readers who compare with logs of other trainers. Nothing is decided by them.
+struct MeanTimes {
+  std::optional<double> mean_step_time_ns;       // of the steady steps
+  std::optional<double> window_step_time_ns;     // mean of the steps 11 to 20, counted from 1; nullopt when there are fewer
+  std::optional<double> tflops_of_mean_time;     // work of a step / mean step time / world size
+  std::optional<double> tflops_mean_over_steps;  // mean over the steady steps of work / step time / world size
+};
+
 // The figures of one attempt. See reports/METRICS.md for each definition.
 struct RunFigures {
   RankPeak hot;  // the rank with the largest allocated peak; the lowest such rank on a tie
@@ -50,6 +58,9 @@ struct RunFigures {
   std::optional<double> median_step_time_ns;  // of the steady steps
   std::optional<double> tflops_per_rank;      // work of a step / median step time / world size
   std::optional<StepEstimate> estimate;       // of a prediction only, which has no step time
+  MeanTimes means;
+  std::int64_t peak_growth_bytes = 0;  // of the lifetime peak in the last third of the steps, of the rank nearest to what is allowed
+  std::int64_t peak_growth_allowed_bytes = 0;
 };
 
 // One attempt of a planned trial.
@@ -78,6 +89,7 @@ struct ArmFigures {
   std::optional<double> median_step_time_ns;  // median over runs of the per-run medians
   std::optional<double> tflops_per_rank;
   std::optional<StepEstimate> estimate;  // of a prediction only
+  MeanTimes means;                       // each the median over runs
 };
 
 enum class TimeWord { kEqual, kFaster, kSlower, kUndecided };
@@ -97,7 +109,7 @@ struct TimeVerdict {
 // Of the hot rank's peak allocated.
 struct MemoryVerdict {
   MemoryWord word = MemoryWord::kUndecided;
-  std::optional<std::int64_t> low_bytes;  // interval of the difference; nullopt when repeats agree to the byte
+  std::optional<std::int64_t> low_bytes;  // interval of the difference; nullopt when repeats agree to the byte or there are none
   std::optional<std::int64_t> high_bytes;
 };
 
@@ -226,6 +238,7 @@ struct GroupVerdict {
   std::optional<std::string> reference_arm;  // what effects are given against: the control, else the narrowest passing arm
   std::vector<ControlPair> control_pairs;
   std::optional<TimeFit> fit;  // nullopt: too few runs
+  std::string no_fit;          // why, and what would allow it; empty when nothing was to be fitted
 };
 
 enum class Conclusion { kUsable, kCandidateFailed, kNoneMeetsBudget, kControlInvalid, kUnmatched };

@@ -3,6 +3,8 @@
 #include <utility>
 
 #include "orchestrator/report/outcome_cell.h"
+#include "orchestrator/report/verdict_columns.h"
+#include "orchestrator/report/verdict_text.h"
 #include "orchestrator/rules/moved_failure.h"
 
 namespace rematch::report {
@@ -25,6 +27,10 @@ auto of_figures(Get get) {
 template <typename Get>
 auto of_effect(Get get) {
   return of_arm<Effect>(&ArmVerdict::effect, get);
+}
+template <typename Get>
+auto of_pass_rate(Get get) {
+  return of_arm<base::PassRate>(&ArmVerdict::pass_rate, get);
 }
 template <typename Get>
 auto of_failure(Get get) {
@@ -66,6 +72,10 @@ ArmColumns repeat_columns() {
       {{"runs_passed", "runs passed", Place::kDataOnly}, [](const ArmContext& c) { return Cell{Count{c.arm->num_passed}}; }},
       {{"runs_judged", "runs judged", Place::kDataOnly}, [](const ArmContext& c) { return Cell{Count{c.arm->num_judged}}; }},
       {{"runs_planned", "runs planned", Place::kDataOnly}, [](const ArmContext& c) { return Cell{Count{c.arm->num_planned}}; }},
+      {{"pass_rate_low", "pass rate, low", Place::kDataOnly},
+       of_pass_rate([](const base::PassRate& r) { return Cell{Fraction{nine_digits(r.low)}}; })},
+      {{"pass_rate_high", "pass rate, high", Place::kDataOnly},
+       of_pass_rate([](const base::PassRate& r) { return Cell{Fraction{nine_digits(r.high)}}; })},
       {{"runs", "runs", Place::kTextOnly},
        [](const ArmContext& c) {
          return c.arm->num_judged == 0 ? Cell{} : Cell{std::to_string(c.arm->num_passed) + "/" + std::to_string(c.arm->num_judged)};
@@ -108,6 +118,14 @@ ArmColumns time_columns() {
   return {
       {{"step_time_ns", "step time"}, of_figures([](const ArmFigures& f) { return cell_of<Nanoseconds>(f.median_step_time_ns); })},
       {{"tflops_per_rank", "TFLOP/s/rank"}, of_figures([](const ArmFigures& f) { return cell_of<Teraflops>(f.tflops_per_rank); })},
+      {{"mean_step_time_ns", "mean step time", Place::kDataOnly},
+       of_figures([](const ArmFigures& f) { return cell_of<Nanoseconds>(f.means.mean_step_time_ns); })},
+      {{"window_step_time_ns", "mean of steps 11 to 20", Place::kDataOnly},
+       of_figures([](const ArmFigures& f) { return cell_of<Nanoseconds>(f.means.window_step_time_ns); })},
+      {{"tflops_of_mean_time", "TFLOP/s/rank of the mean time", Place::kDataOnly},
+       of_figures([](const ArmFigures& f) { return cell_of<Teraflops>(f.means.tflops_of_mean_time); })},
+      {{"tflops_mean_over_steps", "mean TFLOP/s/rank", Place::kDataOnly},
+       of_figures([](const ArmFigures& f) { return cell_of<Teraflops>(f.means.tflops_mean_over_steps); })},
   };
 }
 
@@ -139,14 +157,6 @@ ArmColumns effect_columns() {
        of_effect([](const Effect& e) { return cell_of<BytesDelta>(e.activation_delta_bytes); })},
       {{"activation_delta_fraction", "act. diff"},
        of_effect([](const Effect& e) { return cell_of<FractionDelta>(e.activation_delta_fraction); })},
-  };
-}
-
-ArmColumns time_effect_columns() {
-  return {
-      {{"time_delta_fraction", "time diff"}, of_effect([](const Effect& e) { return cell_of<FractionDelta>(e.time_delta_fraction); })},
-      {{"aa_time_difference_fraction", "A/A"},
-       [](const ArmContext& c) { return c.arm->figures ? cell_of<FractionDelta>(c.aa_fraction) : Cell{}; }},
   };
 }
 
@@ -230,6 +240,7 @@ ArmColumns main_columns(std::optional<Provenance> provenance) {
                  measured(time_columns()),
                  predicted(estimate_columns()),
                  effect_columns(),
+                 measured(memory_verdict_columns()),
                  measured(time_effect_columns()),
                  predicted(estimate_effect_columns()),
                  evidence_columns(Place::kDataOnly),

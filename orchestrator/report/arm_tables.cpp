@@ -1,12 +1,12 @@
 #include "orchestrator/report/arm_tables.h"
 
 #include <algorithm>
-#include <cmath>
 #include <optional>
 #include <string>
 #include <utility>
 
 #include "orchestrator/report/arm_columns.h"
+#include "orchestrator/report/verdict_text.h"
 
 namespace rematch::report {
 
@@ -14,13 +14,6 @@ namespace {
 
 using base::ArmVerdict;
 using protocol::Provenance;
-
-std::optional<double> largest_aa_fraction(const base::GroupVerdict& group) {
-  std::optional<double> largest;
-  for (const base::ControlPair& pair : group.control_pairs)
-    if (!largest || std::abs(pair.time_difference_fraction) > std::abs(*largest)) largest = pair.time_difference_fraction;
-  return largest;
-}
 
 std::string title_of(const std::string& title, const base::GroupVerdict& group) {
   return title + (group.variation.empty() ? "" : ", with " + group.variation);
@@ -89,6 +82,30 @@ std::vector<Table> control_pairs_tables(const base::StudyVerdict& verdict) {
     tables.push_back(
         table_of("control_pairs", title_of("A/A: the later control of a block over the earlier", group), columns, group.control_pairs));
   return tables;
+}
+
+Table time_fits_table(const base::StudyVerdict& verdict) {
+  using base::GroupVerdict;
+  using base::TimeFit;
+  const auto of_fit = [](auto get) { return of_part<GroupVerdict, TimeFit>(&GroupVerdict::fit, get); };
+  const std::vector<ColumnOf<GroupVerdict>> columns = {
+      {{"group_id", "group id"}, [](const GroupVerdict& group) { return text_cell(group.group_id); }},
+      {{"num_runs", "runs"}, of_fit([](const TimeFit& fit) { return Cell{Count{fit.num_runs}}; })},
+      {{"degrees_of_freedom", "degrees of freedom"}, of_fit([](const TimeFit& fit) { return Cell{Count{fit.degrees_of_freedom}}; })},
+      {{"residual_sd", "noise of a run"}, of_fit([](const TimeFit& fit) { return Cell{Number{nine_digits(fit.residual_sd)}}; })},
+      {{"critical_value", "critical value"}, of_fit([](const TimeFit& fit) { return Cell{Number{nine_digits(fit.critical_value)}}; })},
+      {{"confidence", "confidence"}, of_fit([](const TimeFit& fit) { return Cell{Fraction{nine_digits(fit.confidence)}}; })},
+      {{"drift_per_slot", "drift a slot"}, of_fit([](const TimeFit& fit) { return Cell{Number{nine_digits(fit.drift_per_slot)}}; })},
+      {{"drift_p_value", "p of the drift"}, of_fit([](const TimeFit& fit) { return Cell{Number{nine_digits(fit.drift_p_value)}}; })},
+      {{"aa_time_difference_fraction", "A/A"},
+       [](const GroupVerdict& group) { return cell_of<FractionDelta>(largest_aa_fraction(group)); }},
+  };
+  std::vector<GroupVerdict> fitted;
+  for (const GroupVerdict& group : verdict.groups)
+    if (group.fit) fitted.push_back(group);
+  Table table = table_of("time_fits", "Fits of step times", columns, fitted);
+  table.place = Place::kDataOnly;
+  return table;
 }
 
 }  // namespace rematch::report

@@ -19,4 +19,7 @@ Table reasons_table(const base::StudyRows& study, const base::StudyVerdict& verd
 // The A/A difference of each block.
 std::vector<Table> control_pairs_tables(const base::StudyVerdict& verdict);  // one a group
 
+// What the words on step times rest on, as data; text has it as facts. Empty rows without a fit.
+Table time_fits_table(const base::StudyVerdict& verdict);
+
 }  // namespace rematch::report

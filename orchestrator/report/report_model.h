@@ -34,6 +34,9 @@ struct Nanoseconds {
 struct Teraflops {
   double value = 0;
 };  // TFLOP/s
+struct Number {
+  double value = 0;
+};  // without a unit
 struct Fraction {
   double value = 0;
 };  // of a whole, printed as a percentage
@@ -41,7 +44,7 @@ struct FractionDelta {
   double value = 0;
 };  // printed as a signed percentage
 // monostate is "not measured": null in json, empty in csv, "-" in md.
-using Cell = std::variant<std::monostate, std::string, Count, Bytes, BytesDelta, Nanoseconds, Teraflops, Fraction, FractionDelta>;
+using Cell = std::variant<std::monostate, std::string, Count, Bytes, BytesDelta, Nanoseconds, Teraflops, Number, Fraction, FractionDelta>;
 
 // Of columns and of whole tables.
 enum class Place { kEverywhere, kDataOnly, kTextOnly };  // data: csv and json; text: md

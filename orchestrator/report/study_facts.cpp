@@ -6,6 +6,7 @@
 #include "orchestrator/base/layout_text.h"
 #include "orchestrator/base/predicted.h"
 #include "orchestrator/report/cells.h"
+#include "orchestrator/report/verdict_text.h"
 
 namespace rematch::report {
 
@@ -49,6 +50,13 @@ void add_machine_facts(const base::StudyRows& study, std::vector<Fact>& facts) {
   add("comm_backend", "communication", [](const HelloRecord& hello) { return hello.comm_backend; });
 }
 
+void add_fit_facts(const base::StudyVerdict& verdict, std::vector<Fact>& facts) {
+  for (const base::GroupVerdict& group : verdict.groups)
+    if (group.fit)
+      facts.push_back({"time_fit" + (group.variation.empty() ? "" : "_" + group.variation),
+                       "step-time fit" + (group.variation.empty() ? "" : ", " + group.variation), fit_text(group)});
+}
+
 }  // namespace
 
 std::string distinct_of_ranks(const std::vector<base::AttemptRows>& attempts, std::string (*get)(const HelloRecord&)) {
@@ -66,6 +74,7 @@ std::vector<Fact> study_facts(const base::StudyRows& study, const base::StudyVer
   if (!study.plan.trials.empty()) add_trial_facts(study.plan.trials.front(), facts);
   add_machine_facts(study, facts);
   facts.push_back({"num_blocks", "blocks", Count{study.plan.num_blocks}});
+  add_fit_facts(verdict, facts);
   facts.push_back({"trials_planned", "trials planned", Count{verdict.num_planned}});
   facts.push_back({"trials_missing", "trials missing", Count{verdict.num_missing}});
   facts.push_back({"budget_per_rank_bytes", "budget per rank", cell_of<Bytes>(study.plan.budget_per_rank_bytes)});

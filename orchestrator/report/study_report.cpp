@@ -45,6 +45,7 @@ ReportModel make_report(const base::StudyRows& study, const base::StudyVerdict& 
   model.tables = arm_tables(study, verdict);
   append({moved_table(study.plan, verdict.arms), failed_arms_table(study, verdict), reasons_table(study, verdict)}, model.tables);
   append(control_pairs_tables(verdict), model.tables);
+  append({time_fits_table(verdict)}, model.tables);
   append(prediction_tables(study.plan), model.tables);
   model.answer = answer_facts(study, verdict);
   model.notes = verdict.notes;

@@ -1,5 +1,6 @@
 // Rule: what a passing arm changes against another passing arm, in memory and time. A saving is censored when the arm's peak sits in a
-// phase that no label can lower. Ratios only: no word is said on time. Pure.
+// phase that no label can lower. Words on time and memory are those of time_verdicts.h and
+// memory_verdict.h. Pure.
 #pragma once
 
 #include "orchestrator/base/verdicts.h"

@@ -9,7 +9,9 @@
 #include "orchestrator/rules/control_pairs.h"
 #include "orchestrator/rules/judge_arm.h"
 #include "orchestrator/rules/judge_runs.h"
+#include "orchestrator/rules/memory_verdict.h"
 #include "orchestrator/rules/notes.h"
+#include "orchestrator/rules/time_verdicts.h"
 
 namespace rematch::rules {
 
@@ -37,6 +39,8 @@ base::StudyVerdict judge_study(const base::StudyRows& study) {
   for (const base::ArmRow& arm : study.plan.arms) verdict.arms.push_back(judge_arm(study, verdict.runs, arm));
   compare_arms(study, verdict.arms);
   verdict.groups = judge_groups(study, verdict);
+  compare_times(study, verdict);
+  compare_memory(study, verdict);
   for (const base::ArmVerdict& arm : verdict.arms) {
     verdict.num_planned += arm.num_planned;
     verdict.num_missing += arm.num_planned - arm.num_judged;

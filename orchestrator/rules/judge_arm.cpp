@@ -6,6 +6,7 @@
 #include "orchestrator/rules/judge_runs.h"
 #include "orchestrator/rules/provenance.h"
 #include "orchestrator/stats/median.h"
+#include "orchestrator/stats/wilson.h"
 
 namespace rematch::rules {
 
@@ -90,7 +91,16 @@ base::ArmFigures figures_of(const RunList& passed) {
   figures.median_step_time_ns = median_over(passed, [](const RunFigures& f) { return f.median_step_time_ns; });
   figures.tflops_per_rank = median_over(passed, [](const RunFigures& f) { return f.tflops_per_rank; });
   figures.estimate = largest_run.figures->estimate;
+  for (auto member : {&base::MeanTimes::mean_step_time_ns, &base::MeanTimes::window_step_time_ns, &base::MeanTimes::tflops_of_mean_time,
+                      &base::MeanTimes::tflops_mean_over_steps})
+    figures.means.*member = median_over(passed, [member](const RunFigures& f) { return f.means.*member; });
   return figures;
+}
+
+base::PassRate pass_rate(std::int64_t num_passed, std::int64_t num_judged) {
+  constexpr double kConfidence = 0.95;
+  const stats::Share share = stats::wilson_interval(num_passed, num_judged, kConfidence);
+  return {share.low, share.high};
 }
 
 }  // namespace
@@ -115,6 +125,7 @@ ArmVerdict judge_arm(const base::StudyRows& study, const std::vector<RunVerdict>
   }
   verdict.num_judged = static_cast<std::int64_t>(judged.size());
   verdict.num_passed = static_cast<std::int64_t>(passed.size());
+  if (!judged.empty()) verdict.pass_rate = pass_rate(verdict.num_passed, verdict.num_judged);
   if (judged.empty())
     decide_without_judged(runs, verdict);
   else

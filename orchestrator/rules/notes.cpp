@@ -1,6 +1,9 @@
 #include "orchestrator/rules/notes.h"
 
 #include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdio>
 
 #include "orchestrator/base/predicted.h"
 #include "orchestrator/rules/hot_rank_moved.h"
@@ -47,6 +50,17 @@ void note_unsettled(const base::StudyVerdict& verdict, const ArmVerdict& arm, No
         " runs the step times had not settled in the first half (warm-up not_reached): run more steps for a step time to rely on.");
 }
 
+void note_fit(const base::GroupVerdict& group, Notes& notes) {
+  const std::string where = group.variation.empty() ? "" : "With " + group.variation + ": ";
+  if (!group.no_fit.empty()) notes.push_back(where + group.no_fit);
+  if (!group.fit || !group.fit->drift_flagged) return;
+  std::array<char, 160> text{};
+  std::snprintf(text.data(), text.size(),
+                "Step times drift by %+.3f %% from one place in a block to the next (p = %.2g); intervals allow for it.",
+                100 * std::expm1(group.fit->drift_per_slot), group.fit->drift_p_value);
+  notes.push_back(where + text.data());
+}
+
 bool is_reference(const base::StudyVerdict& verdict, const ArmVerdict& arm) {
   return std::any_of(verdict.groups.begin(), verdict.groups.end(), [&](const auto& group) { return group.reference_arm == arm.arm; });
 }
@@ -79,6 +93,7 @@ std::vector<std::string> make_notes(const base::StudyRows& study, const base::St
                                 : "No control passed: differences are set against " + arm.arm +
                                       ", the narrowest passing arm (reference, not control).");
   if (const auto bound = find_optimizer_bound(study, verdict)) notes.push_back(optimizer_bound_note(*bound, predicted));
+  for (const base::GroupVerdict& group : verdict.groups) note_fit(group, notes);
   for (const ArmVerdict& arm : verdict.arms) {
     note_repeats(arm, notes);
     note_effect(arm, notes);

@@ -1,4 +1,5 @@
-// What a reader must know beside the table, one sentence each: that it is predicted, missing trials, reference, optimizer-bound, moved
+// What a reader must know beside the table, one sentence each: that it is predicted, missing trials, reference, step times that
+// cannot be fitted or drift, optimizer-bound, moved
 // failures, moved hot ranks, censored savings, borderline arms, repeats that differ, runs that had not settled. Pure.
 #pragma once
 

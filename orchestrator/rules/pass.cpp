@@ -5,7 +5,6 @@
 
 #include "orchestrator/base/predicted.h"
 #include "orchestrator/rules/steady_steps.h"
-#include "orchestrator/stats/plateau.h"
 
 namespace rematch::rules {
 
@@ -52,12 +51,10 @@ void check_skipped(const RankRows& rank, Shortfalls& found) {
 }
 
 void check_plateau(const RankRows& rank, Shortfalls& found) {
-  std::vector<std::int64_t> peaks;
-  for (const protocol::StepRecord& step : rank.steps) peaks.push_back(step.lifetime_peak_allocated_bytes);
-  const stats::Plateau plateau = stats::find_plateau(peaks);
+  const stats::Plateau plateau = plateau_of(rank);
   if (plateau.reached) return;
   found.push_back({"peak_plateau", rank_name(rank) + ": the peak grew by " + std::to_string(plateau.growth_bytes) +
-                                       " bytes in the last third of " + std::to_string(peaks.size()) + " steps, " +
+                                       " bytes in the last third of " + std::to_string(rank.steps.size()) + " steps, " +
                                        std::to_string(plateau.allowed_bytes) + " are allowed: run more steps"});
 }
 

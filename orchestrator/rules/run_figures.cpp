@@ -1,6 +1,9 @@
 #include "orchestrator/rules/run_figures.h"
 
 #include <algorithm>
+#include <numeric>
+#include <span>
+#include <vector>
 
 #include "orchestrator/base/predicted.h"
 #include "orchestrator/rules/estimate.h"
@@ -20,23 +23,54 @@ std::optional<std::int64_t> held_after_forward_bytes(const base::AttemptRows& at
   return held;
 }
 
+constexpr std::size_t kWindowBegin = 10;  // 0-based
+constexpr std::size_t kWindowEnd = 20;
+
+std::optional<double> mean(std::span<const double> samples) {
+  if (samples.empty()) return std::nullopt;
+  return std::accumulate(samples.begin(), samples.end(), 0.0) / static_cast<double>(samples.size());
+}
+
 std::optional<double> tflops_per_rank(const base::AttemptRows& attempt, std::optional<double> step_time_ns) {
   if (attempt.ranks.empty() || !attempt.ranks.front().model || !step_time_ns || *step_time_ns <= 0) return std::nullopt;
   const double flops_per_second = attempt.ranks.front().model->flops_per_step / (*step_time_ns * 1e-9);
   return flops_per_second / static_cast<double>(attempt.trial.parallel.world_size) * 1e-12;
 }
 
+base::MeanTimes mean_times(const base::AttemptRows& attempt, std::span<const double> all, std::span<const double> steady) {
+  base::MeanTimes means;
+  means.mean_step_time_ns = mean(steady);
+  if (all.size() >= kWindowEnd) means.window_step_time_ns = mean(all.subspan(kWindowBegin, kWindowEnd - kWindowBegin));
+  means.tflops_of_mean_time = tflops_per_rank(attempt, means.mean_step_time_ns);
+  std::vector<double> by_step;
+  for (double time : steady)
+    if (auto tflops = tflops_per_rank(attempt, time)) by_step.push_back(*tflops);
+  means.tflops_mean_over_steps = mean(by_step);
+  return means;
+}
+
+void take_plateau(const base::AttemptRows& attempt, base::RunFigures& figures) {
+  std::optional<std::int64_t> least_room;
+  for (const base::RankRows& rank : attempt.ranks) {
+    const stats::Plateau plateau = plateau_of(rank);
+    const std::int64_t room = plateau.allowed_bytes - plateau.growth_bytes;
+    if (least_room && room >= *least_room) continue;
+    least_room = room;
+    figures.peak_growth_bytes = plateau.growth_bytes;
+    figures.peak_growth_allowed_bytes = plateau.allowed_bytes;
+  }
+}
+
 void take_times(const base::AttemptRows& attempt, base::RunFigures& figures) {
-  std::vector<double> times = step_times_ns(attempt);
+  const std::vector<double> times = step_times_ns(attempt);
   const stats::WarmupEnd warmup = stats::find_warmup_end(times, first_step_after_warmup(attempt));
   figures.first_steady_step = warmup.first_steady_step;
   figures.warmup_reached = warmup.reached;
-  if (warmup.first_steady_step < figures.num_steps_completed)
-    times.erase(times.begin(), times.begin() + warmup.first_steady_step);
-  else
-    times.clear();
-  figures.median_step_time_ns = stats::median(times);
+  const auto num_dropped = static_cast<std::size_t>(std::min(warmup.first_steady_step, figures.num_steps_completed));
+  const std::span<const double> steady = std::span(times).subspan(num_dropped);
+  figures.median_step_time_ns = stats::median({steady.begin(), steady.end()});
   figures.tflops_per_rank = tflops_per_rank(attempt, figures.median_step_time_ns);
+  figures.means = mean_times(attempt, times, steady);
 }
 
 }  // namespace
@@ -47,6 +81,7 @@ base::RunFigures run_figures(const base::AttemptRows& attempt) {
   figures.activation_peak_bytes = activation_peak_bytes(attempt);
   figures.held_after_forward_bytes = held_after_forward_bytes(attempt);
   figures.num_steps_completed = num_steps_completed(attempt);
+  take_plateau(attempt, figures);
   if (base::is_predicted(attempt.trial))
     figures.estimate = estimate_step(attempt);
   else

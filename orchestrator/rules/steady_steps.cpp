@@ -27,4 +27,10 @@ std::vector<double> step_times_ns(const base::AttemptRows& attempt) {
   return times;
 }
 
+stats::Plateau plateau_of(const base::RankRows& rank) {
+  std::vector<std::int64_t> peaks;
+  for (const protocol::StepRecord& step : rank.steps) peaks.push_back(step.lifetime_peak_allocated_bytes);
+  return stats::find_plateau(peaks);
+}
+
 }  // namespace rematch::rules

@@ -12,6 +12,9 @@ struct Plateau {
   std::int64_t allowed_bytes = 0;
 };
 
+// What routing and the allocator may add to such a peak in steady state.
+std::int64_t allowed_growth_bytes(std::int64_t peak_bytes);
+
 // One lifetime peak a step. Fewer than three steps have no last third: not reached.
 Plateau find_plateau(std::span<const std::int64_t> lifetime_peak_bytes);
 

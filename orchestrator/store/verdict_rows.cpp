@@ -1,6 +1,7 @@
 #include "orchestrator/store/verdict_rows.h"
 
 #include "orchestrator/store/columns.h"
+#include "orchestrator/store/effect_rows.h"
 
 namespace rematch::store {
 
@@ -31,6 +32,20 @@ void figure_columns(ColumnWriter& columns, const Figures& figures) {
   columns("activation_peak_bytes", figures.activation_peak_bytes);
   columns("step_time_ns", figures.median_step_time_ns);
   columns("tflops_per_rank", figures.tflops_per_rank);
+  columns("mean_step_time_ns", figures.means.mean_step_time_ns);
+  columns("window_step_time_ns", figures.means.window_step_time_ns);
+  columns("tflops_of_mean_time", figures.means.tflops_of_mean_time);
+  columns("tflops_mean_over_steps", figures.means.tflops_mean_over_steps);
+}
+
+// What the steady state of a run rests on.
+void steady_columns(ColumnWriter& columns, const base::RunFigures& figures) {
+  if (figures.median_step_time_ns) {  // a prediction has no times that could settle
+    columns("first_steady_step", figures.first_steady_step);
+    columns("warmup_reached", figures.warmup_reached);
+  }
+  columns("peak_growth_bytes", figures.peak_growth_bytes);
+  columns("peak_growth_allowed_bytes", figures.peak_growth_allowed_bytes);
 }
 
 void insert_run(Database& database, const std::string& study_id, const base::RunVerdict& run) {
@@ -40,7 +55,10 @@ void insert_run(Database& database, const std::string& study_id, const base::Run
   for (const base::Shortfall& shortfall : run.shortfalls)
     reason += (reason.empty() ? "" : "; ") + shortfall.rule + ": " + shortfall.message;
   columns("reason", reason);
-  if (run.figures) figure_columns(columns, *run.figures);
+  if (run.figures) {
+    figure_columns(columns, *run.figures);
+    steady_columns(columns, *run.figures);
+  }
   const std::string subject = run.trial_id + "/" + std::to_string(run.attempt);
   insert_values(database, "verdict", key_of(study_id, "run", subject), columns, OnConflict::kFail);
 }
@@ -52,6 +70,10 @@ void insert_arm(Database& database, const std::string& study_id, const base::Arm
   columns("num_planned", arm.num_planned);
   columns("num_judged", arm.num_judged);
   columns("num_passed", arm.num_passed);
+  if (arm.pass_rate) {
+    columns("pass_rate_low", arm.pass_rate->low);
+    columns("pass_rate_high", arm.pass_rate->high);
+  }
   if (arm.figures) figure_columns(columns, *arm.figures);
   insert_values(database, "verdict", key_of(study_id, "arm", arm.arm), columns, OnConflict::kFail);
 }
@@ -107,6 +129,7 @@ void insert_verdicts(Database& database, const std::string& study_id, const base
     insert_moved_ranks(database, study_id, arm);
   }
   for (const base::RunVerdict& run : verdict.runs) insert_run(database, study_id, run);
+  insert_effects(database, study_id, verdict);
 }
 
 }  // namespace rematch::store

@@ -16,6 +16,14 @@ ALTER TABLE arm ADD COLUMN variation TEXT NOT NULL DEFAULT '';  -- what its grou
 
 ALTER TABLE verdict ADD COLUMN pass_rate_low  REAL;      -- Wilson, 95 %
 ALTER TABLE verdict ADD COLUMN pass_rate_high REAL;
+ALTER TABLE verdict ADD COLUMN mean_step_time_ns      REAL;  -- of the steady steps
+ALTER TABLE verdict ADD COLUMN window_step_time_ns    REAL;  -- mean of the steps 11 to 20, counted from 1
+ALTER TABLE verdict ADD COLUMN tflops_of_mean_time    REAL;
+ALTER TABLE verdict ADD COLUMN tflops_mean_over_steps REAL;
+ALTER TABLE verdict ADD COLUMN first_steady_step INTEGER;  -- of a run
+ALTER TABLE verdict ADD COLUMN warmup_reached    INTEGER;  -- of a run: its step times settled in the first half
+ALTER TABLE verdict ADD COLUMN peak_growth_bytes INTEGER;  -- of a run: in the last third of the steps, of the rank nearest to what is allowed
+ALTER TABLE verdict ADD COLUMN peak_growth_allowed_bytes INTEGER;
 ALTER TABLE verdict ADD COLUMN is_pareto      INTEGER;   -- of an arm: no other has both a lower peak and a lower step time
 
 CREATE TABLE decision (
@@ -37,7 +45,7 @@ CREATE TABLE effect (
   activation_delta_bytes INTEGER,
   censored          INTEGER NOT NULL,          -- the saving is "at least"
   memory_verdict    TEXT,                      -- lower | higher | equal | undecided
-  memory_low_bytes  INTEGER,                   -- interval of the difference; null when repeats agree to the byte
+  memory_low_bytes  INTEGER,                   -- interval of the difference; null when repeats agree to the byte or there are none
   memory_high_bytes INTEGER,
   time_fraction     REAL,                      -- ratio - 1, from the fit
   time_low          REAL,                      -- simultaneous interval

@@ -1,5 +1,9 @@
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <random>
 #include <vector>
 
 #include "orchestrator/stats/median.h"
@@ -53,6 +57,35 @@ TEST(Warmup, KeepsAtLeastTenSteps) {
   const WarmupEnd end = find_warmup_end(times_with_slow_start(11, 20), 0);
   EXPECT_LE(end.first_steady_step, 20 - kFewestStepsKept);
   EXPECT_FALSE(find_warmup_end(times_with_slow_start(0, 9), 0).reached);
+}
+
+// MSER by its definition, for every number of steps dropped.
+std::int64_t truncation_by_definition(const std::vector<double>& times, std::size_t first_allowed) {
+  double smallest = std::numeric_limits<double>::infinity();
+  std::size_t best = first_allowed;
+  for (std::size_t first = first_allowed; first + kFewestStepsKept <= times.size(); ++first) {
+    const std::vector<double> kept(times.begin() + static_cast<std::ptrdiff_t>(first), times.end());
+    const auto n = static_cast<double>(kept.size());
+    const double mean = std::accumulate(kept.begin(), kept.end(), 0.0) / n;
+    double squares = 0;
+    for (double time : kept) squares += (time - mean) * (time - mean);
+    if (squares / (n * n) >= smallest) continue;
+    smallest = squares / (n * n);
+    best = first;
+  }
+  return static_cast<std::int64_t>(best);
+}
+
+TEST(Warmup, IsTheTruncationPointOfMser) {
+  std::mt19937 random(7);
+  for (int repeat = 0; repeat < 20; ++repeat) {
+    std::vector<double> times;
+    for (int i = 0; i < 60; ++i) times.push_back(10 + 8 * std::exp(-i / 4.0) + static_cast<double>(random() % 1000) / 1000);
+    const WarmupEnd end = find_warmup_end(times, 2);
+    const std::int64_t truncation = truncation_by_definition(times, 2);
+    EXPECT_EQ(end.reached, truncation <= 30);
+    EXPECT_EQ(end.first_steady_step, end.reached ? truncation : 2);
+  }
 }
 
 constexpr std::int64_t kMiB = std::int64_t{1} << 20;

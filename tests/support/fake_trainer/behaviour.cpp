@@ -23,6 +23,7 @@ bool concerns(const json& rule, const protocol::Trial& trial, std::int64_t rank)
 void take_numbers(Behaviour& behaviour, const json& from) {
   behaviour.sleep_us = from.value("sleep_us", behaviour.sleep_us);
   behaviour.step_time_us = from.value("step_time_us", behaviour.step_time_us);
+  if (from.contains("noise") && !from.at("noise").is_null()) behaviour.noise = from.at("noise").get<std::int64_t>();
   if (from.contains("peak_bytes") && !from.at("peak_bytes").is_null()) behaviour.peak_bytes = from.at("peak_bytes").get<std::int64_t>();
 }
 

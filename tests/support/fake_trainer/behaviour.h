@@ -1,11 +1,13 @@
 // What the fake trainer does wrong, and where: the environment variable REMATCH_FAKE as JSON, narrowed to one rank of one trial.
 //   {"rules": [{"arm": "moe", "rank": 1, "block": 0, "stage": "first_backward", "step": 0, "do": "oom"}, ...],
-//    "sleep_us": 0, "step_time_us": 1000, "peak_bytes": null}
+//    "sleep_us": 0, "step_time_us": 1000, "noise": null, "peak_bytes": null}
 // A rule holds where all that it names agrees; one that names no stage and no step acts at the stage spawned. What it may do:
 //   hang, hang_hard (SIGTERM ignored), exit (code), signal (number), flood (megabytes to stdout), hog (megabytes of memory), daemon (a
 //   grandchild that leaves session and parent), torn (half a line, then exit with code), garbage (a line that is no record), oom, replay
 //   (counts a replay of "moe").
-// sleep_us is slept in each step, step_time_us is what the records say, peak_bytes replaces the peak of a rule's arm or rank.
+// sleep_us is slept in each step, step_time_us is what the records say, peak_bytes replaces the peak of a rule's arm or rank. noise is a
+// seed: the recorded step times of a trial, on all its ranks, are longer or shorter by a factor whose logarithm is normal with sd 0.8 %,
+// drawn for that seed and trial, and each step by one with sd 0.1 % besides.
 #pragma once
 
 #include <cstdint>
@@ -29,6 +31,7 @@ struct Behaviour {
   std::vector<Misdeed> misdeeds;
   std::int64_t sleep_us = 0;
   std::int64_t step_time_us = 1000;
+  std::optional<std::int64_t> noise;  // seed
   std::optional<std::int64_t> peak_bytes;
 };
 

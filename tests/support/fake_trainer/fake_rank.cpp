@@ -17,6 +17,7 @@
 #include "schemas/protocol/recompute_labels.h"
 #include "schemas/protocol/trial_paths.h"
 #include "tests/support/fake_trainer/misdeeds.h"
+#include "tests/support/fake_trainer/step_time.h"
 
 namespace rematch::tests {
 
@@ -185,7 +186,7 @@ void FakeRank::step(std::int64_t index) {
   StepRecord record;
   record.step = index;
   record.start_mono_ns = probes::mono_ns();
-  record.step_time_ns = behaviour_.step_time_us * 1000;
+  record.step_time_ns = step_time_ns(behaviour_, trial_, index);
   record.loss = static_cast<double>(loss);
   record.loss_bits = bits_of(loss);
   record.grad_norm = 1.0 + static_cast<double>(loss) / 10;

@@ -331,67 +331,6 @@ TEST_F(StoreTest, ReplacesAllOrNothing) {
   EXPECT_EQ(store.studies().size(), 1U) << "later changes stand for themselves again";
 }
 
-TEST(Migrations, AreNumberedFromOneWithoutGaps) {
-  const std::vector<Migration> migrations = embedded_migrations();
-  ASSERT_FALSE(migrations.empty());
-  for (std::size_t i = 0; i < migrations.size(); ++i) EXPECT_EQ(migrations[i].version, static_cast<std::int64_t>(i) + 1);
-}
-
-const Migration kFirst = {1, "CREATE TABLE kept (n INTEGER); INSERT INTO kept VALUES (7);"};
-const Migration kSecond = {2, "ALTER TABLE kept ADD COLUMN m INTEGER;"};
-
-TEST_F(StoreTest, MigratesAnOlderDatabaseAfterACopyBesideIt) {
-  Database database(path_);
-  migrate(database, path_, {kFirst});
-  EXPECT_EQ(schema_version(database), 1);
-  EXPECT_FALSE(std::filesystem::exists(path_.string() + ".backup-v1"));
-  migrate(database, path_, {kFirst, kSecond});
-  EXPECT_EQ(schema_version(database), 2);
-  EXPECT_EQ(database.query("SELECT n, m FROM kept").size(), 1U);
-  Database backup(path_.string() + ".backup-v1");
-  EXPECT_EQ(schema_version(backup), 1);
-  EXPECT_EQ(backup.query("SELECT * FROM kept").front().size(), 1U);
-}
-
-TEST_F(StoreTest, OpensADatabaseOfTheFirstSchemaWithItsStepsAndWithoutAttributions) {
-  const base::StudyRows study = tests::clean_study().rows();
-  {
-    Store store = open();
-    put(store, study);
-  }
-  {
-    Database database(path_);
-    database.execute_script(
-        "DROP VIEW errors; DROP VIEW arms; DROP VIEW studies; DROP TABLE report; DROP INDEX study_by_name; DROP INDEX trial_in_run_order; "
-        "DROP INDEX attempt_key");
-    database.execute_script(
-        "DROP TABLE decision; DROP TABLE effect; DROP TABLE time_fit; DROP TABLE diagnosis; DROP TABLE field_difference; "
-        "ALTER TABLE arm DROP COLUMN variation; ALTER TABLE verdict DROP COLUMN pass_rate_low; "
-        "ALTER TABLE verdict DROP COLUMN pass_rate_high; ALTER TABLE verdict DROP COLUMN is_pareto; "
-        "ALTER TABLE verdict DROP COLUMN mean_step_time_ns; ALTER TABLE verdict DROP COLUMN window_step_time_ns; "
-        "ALTER TABLE verdict DROP COLUMN tflops_of_mean_time; ALTER TABLE verdict DROP COLUMN tflops_mean_over_steps; "
-        "ALTER TABLE verdict DROP COLUMN first_steady_step; ALTER TABLE verdict DROP COLUMN warmup_reached; "
-        "ALTER TABLE verdict DROP COLUMN peak_growth_bytes; ALTER TABLE verdict DROP COLUMN peak_growth_allowed_bytes; "
-        "ALTER TABLE rank DROP COLUMN num_devices; ALTER TABLE rank DROP COLUMN device_id; ALTER TABLE rank DROP COLUMN driver_version; "
-        "ALTER TABLE rank DROP COLUMN cuda_version; ALTER TABLE rank DROP COLUMN nccl_version; ALTER TABLE rank DROP COLUMN link_types; "
-        "ALTER TABLE rank DROP COLUMN cpu_affinity; ALTER TABLE rank DROP COLUMN allocator_settings; "
-        "ALTER TABLE rank DROP COLUMN environment; "
-        "DROP TABLE work; ALTER TABLE step DROP COLUMN forward_end_requested_bytes; DROP VIEW traffic; DROP TABLE communication; DROP "
-        "TABLE moved_rank; ALTER TABLE rank_error DROP COLUMN failed_rank; "
-        "DROP VIEW attribution; DROP TABLE peak_attribution; ALTER TABLE step DROP COLUMN aux_losses; PRAGMA user_version = 1");
-  }
-  Store store = open();
-  const base::StudyRows loaded = store.load_study("clean").value();
-  EXPECT_EQ(loaded.attempts.size(), study.attempts.size());
-  EXPECT_EQ(loaded.attempts[0].ranks[0].steps.size(), 20U);
-  EXPECT_EQ(loaded.attempts[0].ranks[0].steps[0].peak_attribution, std::nullopt);
-  EXPECT_EQ(loaded.attempts[0].ranks[0].steps[0].forward_end_requested_bytes, std::nullopt);
-  EXPECT_FALSE(store.control_peak(tests::hex_id(0xbb)));
-  EXPECT_TRUE(std::filesystem::exists(path_.string() + ".backup-v1"));
-  put(store, study);
-  EXPECT_TRUE(store.control_peak(tests::hex_id(0xbb)));
-}
-
 TEST_F(StoreTest, RowsLessWhatIsNotKeptAreThoseThatComeBack) {
   base::StudyRows study = tests::clean_study().rows();
   Store store = open();
@@ -405,15 +344,6 @@ TEST_F(StoreTest, RowsLessWhatIsNotKeptAreThoseThatComeBack) {
     for (std::size_t rank = 0; rank < study.attempts[i].ranks.size(); ++rank)
       EXPECT_EQ(record_text(loaded.attempts[i].ranks[rank]), record_text(study.attempts[i].ranks[rank]));
   }
-}
-
-TEST_F(StoreTest, LeavesADatabaseAsItWasWhenAMigrationFails) {
-  Database database(path_);
-  migrate(database, path_, {kFirst});
-  const Migration broken = {2, "CREATE TABLE half (n INTEGER); SELECT * FROM nowhere;"};
-  EXPECT_THROW(migrate(database, path_, {kFirst, broken}), StoreError);
-  EXPECT_EQ(schema_version(database), 1);
-  EXPECT_TRUE(database.query("SELECT name FROM sqlite_schema WHERE name = 'half'").empty());
 }
 
 }  // namespace

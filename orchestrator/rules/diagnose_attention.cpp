@@ -1,6 +1,6 @@
 // core_attn without effect, and multi-latent attention that runs out of memory in spite of it.
-#include <algorithm>
 #include <array>
+#include <utility>
 
 #include "orchestrator/rules/attribution.h"
 #include "orchestrator/rules/diagnosis_symptoms.h"
@@ -41,23 +41,29 @@ std::string why_without_effect(const TellingRun& run, const std::optional<Attrib
          bytes_text(protocol::total_bytes(peak->attribution)) + " there.";
 }
 
-std::string next_boundary(const std::optional<AttributedPeak>& peak, const std::string& against) {
-  std::string label;
-  std::int64_t most = 0;
-  for (const char* narrow : kNarrowLabels) {
-    const std::int64_t bytes = peak ? covered_bytes(peak->attribution, {narrow}) : 0;
-    if (bytes <= most) continue;
-    label = narrow;
-    most = bytes;
-  }
-  if (label.empty()) return "See what the peak is made of with `rematch show '" + against + "'`, and measure a boundary that lies in it.";
-  return "Measure " + label + ", alone: its regions hold " + bytes_text(most) + " at the peak of " + against + ".";
+// The narrow boundary whose regions hold the most there, with its bytes; none where nothing is known of any.
+std::pair<std::string, std::int64_t> largest_boundary(const std::optional<AttributedPeak>& peak) {
+  std::pair<std::string, std::int64_t> largest;
+  for (const char* label : kNarrowLabels)
+    if (const std::int64_t bytes = peak ? covered_bytes(peak->attribution, {label}) : 0; bytes > largest.second) largest = {label, bytes};
+  return largest;
 }
 
-std::string what_became_of(const Evidence& evidence, const TellingRun& run, const std::string& label) {
+// nullopt: it was not measured alone in this study.
+std::optional<std::string> what_became_of(const Evidence& evidence, const TellingRun& run, const std::string& label) {
   const base::ArmVerdict* arm = arm_of_label(evidence, run.row.group_id, label);
-  if (arm == nullptr || arm->num_judged == 0) return "Measure " + label + ", alone";
-  return label + " alone came to " + std::string(to_string(arm->outcome)) + " in this study";
+  if (arm == nullptr || arm->num_judged == 0) return std::nullopt;
+  std::string text = label + " alone came to " + std::string(to_string(arm->outcome)) + " in this study";
+  if (arm->effect) text += ", its peak is changed by " + change_text(arm->effect->peak_delta_bytes, arm->effect->peak_delta_fraction);
+  return text;
+}
+
+std::string next_boundary(const Evidence& evidence, const TellingRun& run, const std::optional<AttributedPeak>& peak,
+                          const std::string& against) {
+  const auto [label, bytes] = largest_boundary(peak);
+  if (label.empty()) return "See what the peak is made of with `rematch show '" + against + "'`, and measure a boundary that lies in it.";
+  return what_became_of(evidence, run, label).value_or("Measure " + label + ", alone") + ": its regions hold " + bytes_text(bytes) +
+         " at the peak of " + against + ".";
 }
 
 }  // namespace
@@ -71,7 +77,7 @@ std::vector<base::Diagnosis> find_core_attn_without_effect(const Evidence& evide
     const auto peak = against == nullptr ? std::nullopt : attributed_peak(*against);
     return Found{"core_attn changes the hot rank's peak by " + change_text(change->bytes, change->fraction) + " against " +
                      change->against + change->basis + "." + why_without_effect(run, peak, change->against),
-                 next_boundary(peak, change->against)};
+                 next_boundary(evidence, run, peak, change->against)};
   });
 }
 
@@ -84,11 +90,11 @@ std::vector<base::Diagnosis> find_mla_out_of_memory(const Evidence& evidence, st
     const std::int64_t expanded = covered_bytes(peak->attribution, {"mla_up_proj"});
     const std::int64_t core = covered_bytes(peak->attribution, {"core_attn"});
     if (expanded == 0 || expanded <= core) return std::nullopt;
-    return Found{
-        "With core_attn it still runs out of memory, on " + moment_text(*peak) + ": the expanded q, k and v (mla_up_proj) hold " +
-            bytes_text(expanded) + " there, what core_attn covers " + bytes_text(core) + ", of " +
-            bytes_text(protocol::total_bytes(peak->attribution)) + ".",
-        what_became_of(evidence, run, "mla_up_proj") + "; add core_attn to it only where a comparison of the two shows that it pays."};
+    return Found{"With core_attn it still runs out of memory, on " + moment_text(*peak) + ": the expanded q, k and v (mla_up_proj) hold " +
+                     bytes_text(expanded) + " there, what core_attn covers " + bytes_text(core) + ", of " +
+                     bytes_text(protocol::total_bytes(peak->attribution)) + ".",
+                 what_became_of(evidence, run, "mla_up_proj").value_or("Measure mla_up_proj, alone") +
+                     "; add core_attn to it only where a comparison of the two shows that it pays."};
   });
 }
 

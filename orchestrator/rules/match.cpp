@@ -75,15 +75,32 @@ std::vector<FieldDifference> differences_of(const RecordedFields& own, const Rec
   return differences;
 }
 
-std::string setting_hash(const RecordedFields& fields) {
-  std::string text;
-  const auto add = [&](const Fields& some) {
-    for (const auto& [name, value] : some) text += name + "\n" + value + "\n";
-  };
-  add(fields.of_attempt);
-  for (const auto& [rank, some] : fields.of_rank) {
-    text += std::to_string(rank) + "\n";
-    add(some);
+// Of the documents without their free fields: quicker than reading them field by field. Equal hashes are equal settings; others are
+// looked at field by field.
+std::string setting_hash(const AttemptRows& attempt) {
+  protocol::Trial trial = attempt.trial;
+  for (std::string* name : {&trial.trial_id, &trial.group_id, &trial.study, &trial.arm}) name->clear();
+  trial.is_control = false;
+  trial.block = trial.slot = trial.timeout_ms = trial.collective_timeout_ms = 0;
+  trial.recompute = {.core_revision = trial.recompute.core_revision};
+  std::string text = protocol::to_json(trial).dump();
+  protocol::LaunchRecord launch = attempt.launch;
+  launch.trial_id.clear();
+  launch.attempt = launch.supervisor_pid = launch.start_unix_ns = launch.end_unix_ns = launch.strays_ended = 0;
+  launch.command = command_without_folders(std::move(launch.command));
+  launch.environment.erase("MASTER_PORT");
+  launch.end = protocol::LaunchEnd::kAllExited;
+  launch.cause_rank.reset();
+  launch.message.clear();
+  launch.ranks.clear();
+  text += protocol::to_json(launch).dump();
+  for (const base::RankRows& rank : attempt.ranks) {
+    if (!rank.hello) continue;
+    protocol::HelloRecord hello = *rank.hello;
+    hello.trial_id.clear();
+    hello.pid = hello.unix_ns = 0;
+    hello.resolved_recompute = {};
+    text += protocol::to_line(hello);
   }
   return base::content_hash(text);
 }
@@ -104,7 +121,7 @@ std::vector<Setting> settings_of_group(const base::StudyRows& study, const std::
         const AttemptRows& attempt = study.attempts[index];
         const auto has_hello = [](const base::RankRows& rank) { return rank.hello.has_value(); };
         const bool all_ranks = std::all_of(attempt.ranks.begin(), attempt.ranks.end(), has_hello);
-        settings.push_back({index, setting_hash(recorded_fields(attempt)), all_ranks});
+        settings.push_back({index, setting_hash(attempt), all_ranks});
       }
     }
   return settings;
@@ -135,6 +152,13 @@ void add_unmatched_of_group(const base::StudyRows& study, const std::string& gro
     if (differences.empty()) continue;
     unmatched.push_back({attempt.trial.trial_id, attempt.attempt, attempt.trial.arm, against.trial.trial_id, std::move(differences)});
   }
+}
+
+void drop_comparisons(base::ArmVerdict& arm) {
+  arm.effect.reset();
+  arm.hot_rank_moved.reset();
+  arm.moved.reset();
+  if (arm.failed_comparison) arm.failed_comparison = base::FailedComparison{};
 }
 
 // The first of the arm's; nullptr: none.
@@ -170,24 +194,24 @@ std::string fields_text(const std::vector<FieldDifference>& differences) {
 }
 
 void refuse_comparisons(const std::vector<Unmatched>& unmatched, Comparison comparison, base::StudyVerdict& verdict) {
-  if (unmatched.empty()) return;
+  const bool refuse = comparison == Comparison::kRefuse;
+  std::set<std::string> groups;                          // with a run in another setting
   std::map<std::string, const Unmatched*> of_reference;  // by group
+  for (const base::ArmVerdict& arm : verdict.arms)
+    if (unmatched_of(unmatched, arm.arm) != nullptr) groups.insert(arm.group_id);
   for (base::GroupVerdict& group : verdict.groups) {
-    if (!group.reference_arm) continue;
-    of_reference[group.group_id] = unmatched_of(unmatched, *group.reference_arm);
-    if (of_reference[group.group_id] != nullptr && comparison == Comparison::kRefuse) group.control_pairs.clear();
+    if (refuse && groups.contains(group.group_id)) group.fit.reset();
+    if (group.reference_arm) of_reference[group.group_id] = unmatched_of(unmatched, *group.reference_arm);
+    if (refuse && of_reference[group.group_id] != nullptr) group.control_pairs.clear();
   }
   for (base::ArmVerdict& arm : verdict.arms) {
+    if (refuse && arm.effect && groups.contains(arm.group_id)) arm.effect->time.reset();  // the fit had all runs of the group
     const Unmatched* own = unmatched_of(unmatched, arm.arm);
     const Unmatched* cause = own != nullptr ? own : of_reference[arm.group_id];
     if (cause == nullptr) continue;
     arm.not_comparable = "trial " + cause->trial_id + " of " + cause->arm + " ran in another setting than trial " + cause->against +
                          ": they differ in " + fields_text(cause->differences);
-    if (comparison == Comparison::kForce) continue;
-    arm.effect.reset();
-    arm.hot_rank_moved.reset();
-    arm.moved.reset();
-    if (arm.failed_comparison) arm.failed_comparison = base::FailedComparison{};
+    if (refuse) drop_comparisons(arm);
   }
 }
 

@@ -21,7 +21,8 @@ bool is_unmatched(const std::vector<base::Unmatched>& unmatched, const base::Att
 // "machine.driver_version, training.seed and 3 more".
 std::string fields_text(const std::vector<base::FieldDifference>& differences);
 
-// Takes from the arms what was compared across settings, and says in not_comparable which fields differ; kForce: says it only.
+// Takes from arms and groups what was compared across settings, and says in not_comparable which fields differ; kForce: says it only. Once
+// everything else has been compared.
 enum class Comparison { kRefuse, kForce };
 void refuse_comparisons(const std::vector<base::Unmatched>& unmatched, Comparison comparison, base::StudyVerdict& verdict);
 

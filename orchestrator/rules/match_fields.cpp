@@ -76,17 +76,16 @@ class Flattening {
   std::map<std::string, std::string>& fields_;
 };
 
-// The program is known by its build, and each trial has a folder of its own: what is left are the program's name and its options.
+}  // namespace
+
+std::span<const FreeField> free_fields() { return kFree; }
+
 std::vector<std::string> command_without_folders(std::vector<std::string> command) {
   if (!command.empty()) command.front().erase(0, command.front().rfind('/') + 1);
   for (std::size_t i = 0; i + 1 < command.size(); ++i)
     if (command[i] == "--trial") command[i + 1] = "TRIAL";
   return command;
 }
-
-}  // namespace
-
-std::span<const FreeField> free_fields() { return kFree; }
 
 RecordedFields recorded_fields(const base::AttemptRows& attempt) {
   RecordedFields fields;

@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "orchestrator/base/rows.h"
 
@@ -29,5 +30,8 @@ struct RecordedFields {
   std::map<std::int64_t, std::map<std::string, std::string>> of_rank;  // of ranks that wrote a first line
 };
 RecordedFields recorded_fields(const base::AttemptRows& attempt);
+
+// The program's name and its options: it is known by its build, and each trial has a folder of its own.
+std::vector<std::string> command_without_folders(std::vector<std::string> command);
 
 }  // namespace rematch::rules

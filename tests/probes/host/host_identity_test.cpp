@@ -4,6 +4,8 @@
 #include <sched.h>
 #include <unistd.h>
 
+#include "probes/host/gpu_links.h"
+
 namespace rematch::probes {
 namespace {
 
@@ -31,6 +33,8 @@ TEST(HostIdentity, CountsOnlyTheCoresThatThisProcessMayUse) {
   EXPECT_EQ(host_identity().num_usable_cores, 1);
   ASSERT_EQ(::sched_setaffinity(0, sizeof all, &all), 0);
 }
+
+TEST(GpuLinks, AreNotToldOfADeviceThatIsNotThere) { EXPECT_EQ(gpu_link_types("ffffffff:ff:1f.7"), std::nullopt); }
 
 TEST(ValueOfKey, FindsTheFirstLineWithTheWholeKey) {
   const std::string text = "model\t\t: 1\nmodel name\t: Some CPU @ 2.0:GHz\nmodel name\t: Another\n";

@@ -4,10 +4,13 @@
 // A rule holds where all that it names agrees; one that names no stage and no step acts at the stage spawned. What it may do:
 //   hang, hang_hard (SIGTERM ignored), exit (code), signal (number), flood (megabytes to stdout), daemon (a grandchild that leaves session
 //   and parent), torn (half a line, then exit with code), garbage (a line that is no record), oom, replay (counts a replay of "moe").
-// sleep_us is slept in each step, step_time_us is what the records say, peak_bytes replaces the peak of a rule's arm or rank.
+// A rule with "chance": 0.4 holds of so many trials, drawn by "seed", arm, block and slot. "hello": {"machine.driver_version": "999"}
+// changes fields of the first line that the rank writes. sleep_us is slept in each step, step_time_us is what the records say, peak_bytes
+// replaces the peak of a rule's arm or rank.
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -29,6 +32,7 @@ struct Behaviour {
   std::int64_t sleep_us = 0;
   std::int64_t step_time_us = 1000;
   std::optional<std::int64_t> peak_bytes;
+  std::map<std::string, std::string> hello_fields;  // "machine.driver_version" -> JSON
 };
 
 // `text` may be empty: a trainer without faults. Throws std::runtime_error on a table that it cannot follow.

@@ -264,7 +264,8 @@ TEST_F(StoreTest, HoldsWhatIsUnmatchedAndWhatIsDiagnosed) {
   Store store = open();
   put(store, study);
   const std::string trial = study.attempts[5].trial.trial_id;
-  for (const base::AttemptRows& attempt : store.load_study("").value().attempts)
+  const base::StudyRows loaded = store.load_study("").value();
+  for (const base::AttemptRows& attempt : loaded.attempts)
     EXPECT_EQ(attempt.trial.training.seed, attempt.trial.trial_id == trial ? 7U : 1234U) << "as its own folder has it, not as the plan";
   const std::string against = verdict.unmatched[0].against;
   Database database(path_);

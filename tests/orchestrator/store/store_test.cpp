@@ -254,32 +254,6 @@ TEST_F(StoreTest, HoldsTheVerdictOfTheStudyItsArmsAndItsRuns) {
   EXPECT_EQ(count("verdict WHERE scope = 'arm' AND outcome = 'inactive' AND peak_allocated_bytes IS NULL"), 1);
 }
 
-TEST_F(StoreTest, HoldsWhatIsUnmatchedAndWhatIsDiagnosed) {
-  base::StudyRows study = tests::clean_study().rows();
-  study.attempts[5].launch.host = "node-b";
-  study.attempts[5].trial.training.seed = 7;
-  const base::StudyVerdict verdict = rules::judge_study(study);
-  ASSERT_EQ(verdict.unmatched.size(), 1U);
-  ASSERT_FALSE(verdict.diagnoses.empty());
-  Store store = open();
-  put(store, study);
-  const std::string trial = study.attempts[5].trial.trial_id;
-  const base::StudyRows loaded = store.load_study("").value();
-  for (const base::AttemptRows& attempt : loaded.attempts)
-    EXPECT_EQ(attempt.trial.training.seed, attempt.trial.trial_id == trial ? 7U : 1234U) << "as its own folder has it, not as the plan";
-  const std::string against = verdict.unmatched[0].against;
-  Database database(path_);
-  EXPECT_EQ(database.query("SELECT trial_id, attempt, position, against, field, value, against_value FROM field_difference"),
-            (std::vector<ValueRow>{{trial, std::int64_t{1}, std::int64_t{0}, against, "launch.host", "node-b", "node-a"},
-                                   {trial, std::int64_t{1}, std::int64_t{1}, against, "training.seed", "7", "1234"}}));
-  const auto rows = database.query("SELECT symptom, arm, finding, next_step FROM diagnosis ORDER BY position");
-  ASSERT_EQ(rows.size(), verdict.diagnoses.size());
-  EXPECT_EQ(rows[0], (ValueRow{verdict.diagnoses[0].symptom, verdict.diagnoses[0].arm, verdict.diagnoses[0].finding,
-                               verdict.diagnoses[0].next_step}));
-  store.put_verdicts(study.plan.study_id, rules::judge_study(tests::clean_study().rows()));
-  EXPECT_TRUE(database.query("SELECT * FROM field_difference").empty()) << "verdicts are replaced";
-}
-
 TEST_F(StoreTest, FindsAStudyByNameIdOrUnambiguousPrefixOfEither) {
   Store store = open();
   EXPECT_FALSE(store.load_study(""));

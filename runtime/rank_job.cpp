@@ -23,6 +23,7 @@
 #include "runtime/base/torch_compat.h"
 #include "runtime/check_trial.h"
 #include "runtime/comm/activity.h"
+#include "runtime/comm/backends.h"
 #include "runtime/join_job.h"
 #include "runtime/peers/watch.h"
 #include "runtime/rank_end.h"
@@ -44,6 +45,12 @@ using protocol::FailureKind;
 using protocol::Stage;
 using protocol::TrainExit;
 
+protocol::MachineSetting machine_of(const protocol::Trial& trial, const probes::DeviceMemory& memory) {
+  protocol::MachineSetting machine = memory.machine_setting();
+  if (comm_backend_of(trial) == "nccl") machine.nccl_version = comm::nccl_version();
+  return machine;
+}
+
 protocol::HelloRecord hello_record(const protocol::Trial& trial, const RankEnvironment& environment, const probes::DeviceMemory& memory,
                                    const protocol::RecomputeSpec& resolved) {
   return {.trial_id = trial.trial_id,
@@ -60,7 +67,7 @@ protocol::HelloRecord hello_record(const protocol::Trial& trial, const RankEnvir
           .comm_backend = comm_backend_of(trial),
           .omp_num_threads = trial.omp_num_threads,
           .resolved_recompute = resolved,
-          .machine = memory.machine_setting()};
+          .machine = machine_of(trial, memory)};
 }
 
 // One rank at work. Outlives main: other threads may write through it at any time.

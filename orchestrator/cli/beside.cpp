@@ -4,6 +4,7 @@
 #include <ostream>
 
 #include "orchestrator/rules/provenance.h"
+#include "orchestrator/rules/published_match.h"
 #include "orchestrator/rules/twin_study.h"
 #include "orchestrator/store/store.h"
 #include "schemas/protocol/document_error.h"
@@ -46,6 +47,14 @@ std::variant<std::optional<protocol::Published>, Exit> PublishedOption::load(Str
     streams.err << "rematch: --published: " << error.what() << "\n";
     return Exit::kUsage;
   }
+}
+
+Exit exit_beside(const base::StudyRows& study, const std::optional<protocol::Published>& published, Exit otherwise, Streams streams) {
+  if (!published || otherwise != Exit::kOk) return otherwise;
+  const std::string refusal = rules::published_refusal(study, *published);
+  if (refusal.empty()) return otherwise;
+  streams.err << "rematch: --published: " << refusal << "\n";
+  return Exit::kComparisonRefused;
 }
 
 report::ReportModel make_report_beside(const base::StudyRows& study, const base::StudyVerdict& verdict,

@@ -25,6 +25,9 @@ class PublishedOption {
   std::string file_;
 };
 
+// kComparisonRefused, and why on streams.err, when no row of the table may be set against the study; else `otherwise`.
+Exit exit_beside(const base::StudyRows& study, const std::optional<protocol::Published>& published, Exit otherwise, Streams streams);
+
 // The report of the study with all of it. A database that cannot be opened is named on streams.err, and no twin is shown.
 report::ReportModel make_report_beside(const base::StudyRows& study, const base::StudyVerdict& verdict,
                                        const std::optional<protocol::Published>& published, const GlobalOptions& options, Streams streams);

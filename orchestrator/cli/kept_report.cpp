@@ -32,7 +32,7 @@ bool has_the_trials_of(const store::Store& store, const base::StudyPlan& plan) {
 
 void keep_report(store::Store& store, const base::StudyRows& study, const base::StudyVerdict& verdict) {
   const std::optional<std::string> build = probes::program_build_id();
-  if (!build || base::is_predicted(study.plan)) return;
+  if (!build || base::is_predicted(study.plan) || !verdict.unmatched.empty()) return;
   const report::ReportModel model = report::make_report(study, verdict);
   store.put_report(study.plan.study_id,
                    {*build, text_without_trials(study.plan), report::model_text(model), base::exit_code(verdict.conclusion)});

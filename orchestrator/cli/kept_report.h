@@ -1,5 +1,6 @@
 // The report of a study is kept in the database, so that asking again does not judge every trial again. It holds for one build of this
-// program and one set of rows; a report that depends on other studies (of a prediction) is not kept.
+// program and one set of rows; a report that depends on other studies (of a prediction), or that refuses a comparison,
+// is not kept.
 #pragma once
 
 #include <optional>

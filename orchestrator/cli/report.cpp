@@ -20,6 +20,7 @@ class ReportVerb final : public Verb {
   void declare(CLI::App& app) override {
     app.add_option("study", study_, "Name or id of the study, or the beginning of either; not needed when there is one only");
     published_.declare(app);
+    app.add_flag("--force", force_, "Compare trials of different settings too, marked as unmatched");
     declare_report_output(app, output_);
     app.footer(
         "Examples:\n"
@@ -27,8 +28,10 @@ class ReportVerb final : public Verb {
         "  rematch report first --units GiB\n"
         "  rematch report first -f csv -o first.csv\n"
         "  rematch report moonlight_16b_8xh100 --published sweeps/published/moonlight_16b_8xh100.json\n"
-        "Exit: 0 printed (what the study came to stands in the report), 2 no such study or no published table, 8 no database, or a file "
-        "that cannot be written.");
+        "  rematch report first --force\n"
+        "Exit: 0 printed (what the study came to stands in the report), 2 no such study or no published table, 7 printed, and trials that "
+        "may not be\n"
+        "compared are not, or no row of the published table may be; 8 no database, or a file that cannot be written.");
   }
 
   Exit run(const GlobalOptions& options, Streams streams) override {
@@ -44,19 +47,23 @@ class ReportVerb final : public Verb {
     if (const Exit* exit = std::get_if<Exit>(&published)) return *exit;
     const auto& table = std::get<std::optional<protocol::Published>>(published);
     const std::string& study_id = found.value().study_id;
-    if (const auto kept = table ? std::nullopt : find_kept_report(store, study_id)) return write_report(kept->model, output_, streams);
-    return write_report(make_anew(store, study_id, table, options, streams), output_, streams);
+    if (!table && !force_)
+      if (const auto kept = find_kept_report(store, study_id)) return write_report(kept->model, output_, streams);
+    const base::StudyRows study = store.load_study(study_id).value();
+    const base::StudyVerdict verdict = rules::judge_study(study, force_ ? rules::Comparison::kForce : rules::Comparison::kRefuse);
+    const Exit written = write_report(make_report_beside(study, verdict, table, options, streams), output_, streams);
+    if (written == Exit::kOk && !verdict.unmatched.empty() && !force_) return refuse(verdict, streams);
+    return exit_beside(study, table, written, streams);
   }
 
  private:
-  static report::ReportModel make_anew(store::Store& store, const std::string& study_id, const std::optional<protocol::Published>& table,
-                                       const GlobalOptions& options, Streams streams) {
-    const base::StudyRows study = store.load_study(study_id).value();
-    const base::StudyVerdict verdict = rules::judge_study(study);
-    return make_report_beside(study, verdict, table, options, streams);
+  static Exit refuse(const base::StudyVerdict& verdict, Streams streams) {
+    streams.err << "rematch: " << verdict.conclusion_reason << "; see the table of unmatched fields. --force compares them all the same\n";
+    return Exit::kComparisonRefused;
   }
 
   std::string study_;
+  bool force_ = false;
   PublishedOption published_;
   ReportOutput output_;
 };

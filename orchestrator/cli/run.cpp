@@ -44,7 +44,8 @@ class RunVerb final : public Verb {
         "study is one of its own, and it concludes nothing.\n"
         "A second run starts only what is not done. SIGINT ends the trial in flight and stops; twice: at once.\n"
         "Exit: 0 usable, 3 the sweep is refused, 4 a candidate ended in an unexpected way, 5 no candidate meets the budget,\n"
-        "6 the control is not a control, 8 environment, 75 interrupted: run again to go on.");
+        "6 the control is not a control, 7 trials ran in settings that may not be compared, or no row of the published table may be,\n"
+        "8 environment, 75 interrupted: run again to go on.");
   }
 
   Exit run(const GlobalOptions& options, Streams streams) override {
@@ -80,7 +81,7 @@ class RunVerb final : public Verb {
     if (const std::optional<Exit> left = trials_left(result.value(), streams)) return *left;
     const engine::EngineResult& done = result.value();
     streams.out << report::render(make_report_beside(done.study, done.verdict, published, options, streams), format_).value();
-    return static_cast<Exit>(base::exit_code(done.verdict.conclusion));
+    return exit_beside(done.study, published, static_cast<Exit>(base::exit_code(done.verdict.conclusion)), streams);
   }
 
   static Chatter chatter_of(const GlobalOptions& options) {

@@ -139,14 +139,23 @@ ArmColumns estimate_columns() {
   };
 }
 
-Cell against(const Effect& effect) { return effect.against + (effect.against_control ? "" : " (reference, not control)"); }
+std::string against_text(const ArmVerdict& arm) {
+  const Effect& effect = *arm.effect;
+  return effect.against + (effect.against_control ? "" : " (reference, not control)") + (arm.not_comparable.empty() ? "" : " (unmatched)");
+}
+
+Cell against(const ArmContext& context) { return context.arm->effect ? Cell{against_text(*context.arm)} : Cell{}; }
+
+Cell unusual_against(const ArmContext& context) {
+  const bool is_usual = !context.arm->effect || (context.arm->effect->against_control && context.arm->not_comparable.empty());
+  return is_usual ? Cell{} : against(context);
+}
 
 // In text a column stands only when it has something to say: most studies are set against their control and nothing is censored.
 ArmColumns effect_columns() {
   return {
-      {{"against", "set against", Place::kDataOnly}, of_effect(against)},
-      {{"against_reference", "set against", Place::kTextOnly},
-       of_effect([](const Effect& e) { return e.against_control ? Cell{} : against(e); })},
+      {{"against", "set against", Place::kDataOnly}, against},
+      {{"against_reference", "set against", Place::kTextOnly}, unusual_against},
       {{"peak_delta_bytes", "peak diff"}, of_effect([](const Effect& e) { return Cell{BytesDelta{e.peak_delta_bytes}}; })},
       {{"peak_delta_fraction", "peak diff"}, of_effect([](const Effect& e) { return cell_of<FractionDelta>(e.peak_delta_fraction); })},
       {{"saving_is", "saving is", Place::kDataOnly},

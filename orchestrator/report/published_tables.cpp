@@ -7,6 +7,7 @@
 #include "orchestrator/report/usable_tables.h"
 #include "orchestrator/rules/compare_published.h"
 #include "orchestrator/rules/provenance.h"
+#include "orchestrator/rules/published_match.h"
 #include "orchestrator/rules/published_setting.h"
 
 namespace rematch::report {
@@ -116,6 +117,13 @@ Table setting_table(const base::StudyRows& study, const protocol::Published& pub
   return table_of("published_setting", "Where the published setting is another", columns, differences);
 }
 
+// Of a table that is refused: what one would want to know to match it.
+Table not_stated_table(const protocol::Published& published, const std::string& refusal) {
+  const std::vector<ColumnOf<std::string>> columns = {{{"field", "field"}, [](const std::string& field) { return text_cell(field); }}};
+  return table_of("published_not_stated", "What the published source does not state", columns,
+                  refusal.empty() ? std::vector<std::string>{} : rules::fields_not_stated(published));
+}
+
 template <typename Wanted>
 std::vector<ComparedRow> chosen(const std::vector<ComparedRow>& rows, Wanted wanted) {
   std::vector<ComparedRow> some;
@@ -134,16 +142,18 @@ std::vector<Table> comparison_tables(const base::StudyRows& study, const protoco
           table_of("published_deltas", own.title() + " against published: peak against another arm", delta_columns(own), with_delta),
           table_of("published_outcomes", own.title() + " against published: outcome", outcome_columns(own), compared),
           table_of("published_not_compared", "Published rows that are not compared", left_out_columns(), left_out),
-          setting_table(study, published, own)};
+          setting_table(study, published, own),
+          not_stated_table(published, rules::published_refusal(study, published))};
 }
 
-std::vector<std::string> source_notes(const protocol::Published& published) {
+std::vector<std::string> source_notes(const base::StudyRows& study, const protocol::Published& published) {
   const protocol::PublishedSource& source = published.source;
   std::string text = "published: " + source.title + "; " + source.section + "; " + source.hardware;
   if (source.date) text += "; " + *source.date;
   if (source.bridge_revision) text += "; Megatron Bridge " + *source.bridge_revision;
   if (source.core_revision) text += "; Megatron Core " + *source.core_revision;
   std::vector<std::string> notes = {text};
+  if (const std::string refusal = rules::published_refusal(study, published); !refusal.empty()) notes.push_back("published: " + refusal);
   for (const std::string& remark : published.setting.remarks) notes.push_back("published: " + remark);
   return notes;
 }
@@ -151,7 +161,7 @@ std::vector<std::string> source_notes(const protocol::Published& published) {
 }  // namespace
 
 ReportPart published_report(const base::StudyRows& study, const protocol::Published& published) {
-  ReportPart report{comparison_tables(study, published), source_notes(published)};
+  ReportPart report{comparison_tables(study, published), source_notes(study, published)};
   ReportPart usable = usable_report(study, published);
   std::move(usable.tables.begin(), usable.tables.end(), std::back_inserter(report.tables));
   std::move(usable.notes.begin(), usable.notes.end(), std::back_inserter(report.notes));

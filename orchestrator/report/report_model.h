@@ -61,7 +61,8 @@ struct Table {
   std::vector<Column> columns;
   std::vector<std::vector<Cell>> rows;  // one cell a column
   Place place = Place::kEverywhere;
-  bool in_csv = false;  // csv is flat: it holds the main tables only
+  bool in_csv = false;   // csv is flat: it holds the main tables only
+  bool as_list = false;  // in text: a line a row, named by its first two cells, the others sentences behind their column's title
 };
 
 struct Fact {

@@ -1,11 +1,13 @@
 #include "orchestrator/report/arm_tables.h"
 #include "orchestrator/report/attribution_tables.h"
+#include "orchestrator/report/diagnosis_table.h"
 #include "orchestrator/report/moved_table.h"
 #include "orchestrator/report/prediction_tables.h"
 #include "orchestrator/report/published_tables.h"
 #include "orchestrator/report/report_model.h"
 #include "orchestrator/report/study_facts.h"
 #include "orchestrator/report/twin_tables.h"
+#include "orchestrator/report/unmatched_table.h"
 #include "orchestrator/rules/compare_published.h"
 #include "orchestrator/rules/provenance.h"
 
@@ -44,8 +46,10 @@ ReportModel make_report(const base::StudyRows& study, const base::StudyVerdict& 
   model.header = study_facts(study, verdict);
   model.tables = arm_tables(study, verdict);
   append({moved_table(study.plan, verdict.arms), failed_arms_table(study, verdict), reasons_table(study, verdict)}, model.tables);
+  append({unmatched_table(verdict.unmatched)}, model.tables);
   append(control_pairs_tables(verdict), model.tables);
   append({time_fits_table(verdict)}, model.tables);
+  append({diagnosis_table(verdict.diagnoses)}, model.tables);
   append(prediction_tables(study.plan), model.tables);
   model.answer = answer_facts(study, verdict);
   model.notes = verdict.notes;

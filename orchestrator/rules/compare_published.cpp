@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "orchestrator/rules/judge_runs.h"
+#include "orchestrator/rules/published_match.h"
 #include "orchestrator/rules/published_peak.h"
 #include "orchestrator/rules/published_setting.h"
 #include "orchestrator/rules/steady_steps.h"
@@ -142,6 +143,7 @@ std::vector<std::string> arms_of_row(const StudyRows& study, const PublishedRow&
 
 std::string not_comparable_reason(const StudyRows& study, const Published& published, const PublishedRow& row, const std::string& arm) {
   if (!row.comparable) return row.reason;
+  if (row.arm && !has_control(published)) return "the table has no row without recompute to set it against";
   const auto found = std::find_if(study.plan.arms.begin(), study.plan.arms.end(), [&](const base::ArmRow& own) { return own.arm == arm; });
   if (found == study.plan.arms.end()) return "the study has no such arm";
   if (found->status != base::ArmStatus::kPlanned) return "not run: " + found->reason;

@@ -4,6 +4,7 @@
 
 #include "orchestrator/base/predicted.h"
 #include "orchestrator/rules/judge_runs.h"
+#include "orchestrator/rules/match.h"
 
 namespace rematch::rules {
 
@@ -31,6 +32,14 @@ const RunVerdict* find_trouble(const base::StudyRows& study, const base::StudyVe
   return nullptr;
 }
 
+std::string unmatched_text(const base::StudyVerdict& verdict) {
+  const base::Unmatched& first = verdict.unmatched.front();
+  const std::size_t num = verdict.unmatched.size();
+  return (num == 1 ? std::string("1 trial") : std::to_string(num) + " trials") +
+         " may not be compared with the others of the group: " + first.trial_id + " (" + first.arm + ") differs from " + first.against +
+         " in " + fields_text(first.differences);
+}
+
 bool spoils_control(const RunVerdict& run) { return run.outcome == Outcome::kInvalid || failed_unexpectedly(run); }
 
 }  // namespace
@@ -48,6 +57,7 @@ Concluded conclude(const base::StudyRows& study, const base::StudyVerdict& verdi
             run->outcome == Outcome::kInvalid ? "the control is not a control: " : "the control failed otherwise than by memory: ";
         return {Conclusion::kControlInvalid, what + why(*run)};
       }
+  if (!verdict.unmatched.empty()) return {Conclusion::kUnmatched, unmatched_text(verdict)};
   for (const base::ArmVerdict& arm : verdict.arms)
     if (!arm.is_control)
       if (const RunVerdict* run = find_trouble(study, verdict, failed_unexpectedly, arm))

@@ -7,6 +7,7 @@
 #include "orchestrator/rules/compare_arms.h"
 #include "orchestrator/rules/conclusion.h"
 #include "orchestrator/rules/control_pairs.h"
+#include "orchestrator/rules/diagnose.h"
 #include "orchestrator/rules/judge_arm.h"
 #include "orchestrator/rules/judge_runs.h"
 #include "orchestrator/rules/memory_verdict.h"
@@ -33,14 +34,16 @@ std::vector<base::GroupVerdict> judge_groups(const base::StudyRows& study, const
 
 }  // namespace
 
-base::StudyVerdict judge_study(const base::StudyRows& study) {
+base::StudyVerdict judge_study(const base::StudyRows& study, Comparison comparison) {
   base::StudyVerdict verdict;
-  verdict.runs = judge_runs(study);
+  verdict.unmatched = find_unmatched(study);
+  verdict.runs = judge_runs(study, verdict.unmatched);
   for (const base::ArmRow& arm : study.plan.arms) verdict.arms.push_back(judge_arm(study, verdict.runs, arm));
   compare_arms(study, verdict.arms);
   verdict.groups = judge_groups(study, verdict);
   compare_times(study, verdict);
   compare_memory(study, verdict);
+  refuse_comparisons(verdict.unmatched, comparison, verdict);
   for (const base::ArmVerdict& arm : verdict.arms) {
     verdict.num_planned += arm.num_planned;
     verdict.num_missing += arm.num_planned - arm.num_judged;
@@ -48,8 +51,12 @@ base::StudyVerdict judge_study(const base::StudyRows& study) {
   Concluded concluded = conclude(study, verdict);
   verdict.conclusion = concluded.conclusion;
   verdict.conclusion_reason = std::move(concluded.reason);
-  verdict.answer = find_answer(study, verdict.arms, verdict.groups.front().control_pairs);
+  if (verdict.unmatched.empty())
+    verdict.answer = find_answer(study, verdict.arms, verdict.groups.front().control_pairs);
+  else
+    verdict.answer.reason = "trials of this study may not be compared";
   if (verdict.num_missing > 0) verdict.answer.reason += " (so far: the study is not complete)";
+  verdict.diagnoses = diagnose(study, verdict);
   verdict.notes = make_notes(study, verdict);
   return verdict;
 }

@@ -4,9 +4,11 @@
 
 #include "orchestrator/base/rows.h"
 #include "orchestrator/base/verdicts.h"
+#include "orchestrator/rules/match.h"
 
 namespace rematch::rules {
 
-base::StudyVerdict judge_study(const base::StudyRows& study);
+// kForce compares trials of different settings too; they are still listed as unmatched, and nothing is concluded from them.
+base::StudyVerdict judge_study(const base::StudyRows& study, Comparison comparison = Comparison::kRefuse);
 
 }  // namespace rematch::rules

@@ -10,6 +10,7 @@
 #include "orchestrator/rules/control_attested.h"
 #include "orchestrator/rules/inactive.h"
 #include "orchestrator/rules/loss_match.h"
+#include "orchestrator/rules/match.h"
 #include "orchestrator/rules/narrowness.h"
 #include "orchestrator/rules/pass.h"
 #include "orchestrator/rules/rank_peak.h"
@@ -63,30 +64,33 @@ RunVerdict judge_alone(const AttemptRows& attempt) {
 }
 
 using Runs = std::vector<RunVerdict>;
+using UnmatchedList = std::vector<base::Unmatched>;
 
 // A control that ran out of memory may still have losses of the steps before.
-const AttemptRows* control_with_losses(const base::StudyRows& study, const Runs& runs, Outcome outcome) {
-  for (std::size_t i = 0; i < runs.size(); ++i)
-    if (study.attempts[i].trial.is_control && runs[i].outcome == outcome && num_steps_completed(study.attempts[i]) > 0)
-      return &study.attempts[i];
+const AttemptRows* control_with_losses(const base::StudyRows& study, const UnmatchedList& unmatched, const Runs& runs, Outcome outcome) {
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    const AttemptRows& attempt = study.attempts[i];
+    if (attempt.trial.is_control && runs[i].outcome == outcome && num_steps_completed(attempt) > 0 && !is_unmatched(unmatched, attempt))
+      return &attempt;
+  }
   return nullptr;
 }
 
-const AttemptRows* narrowest_pass(const base::StudyRows& study, const Runs& runs) {
+const AttemptRows* narrowest_pass(const base::StudyRows& study, const UnmatchedList& unmatched, const Runs& runs) {
   const AttemptRows* narrowest = nullptr;
   for (std::size_t i = 0; i < runs.size(); ++i) {
-    if (runs[i].outcome != Outcome::kPass) continue;
     const AttemptRows& attempt = study.attempts[i];
+    if (runs[i].outcome != Outcome::kPass || is_unmatched(unmatched, attempt)) continue;
     if (narrowest == nullptr || width_of(attempt.trial.recompute) < width_of(narrowest->trial.recompute)) narrowest = &attempt;
   }
   return narrowest;
 }
 
-void match_losses(const base::StudyRows& study, const AttemptRows* reference, Runs& runs) {
+void match_losses(const base::StudyRows& study, const UnmatchedList& unmatched, const AttemptRows* reference, Runs& runs) {
   if (reference == nullptr) return;
   for (std::size_t i = 0; i < runs.size(); ++i) {
     const AttemptRows& attempt = study.attempts[i];
-    if (runs[i].outcome != Outcome::kPass || &attempt == reference) continue;
+    if (runs[i].outcome != Outcome::kPass || &attempt == reference || is_unmatched(unmatched, attempt)) continue;
     const std::string basis = loss_basis(attempt, *reference);
     runs[i].loss_basis += (runs[i].loss_basis.empty() || basis.empty() ? "" : "; ") + basis;
     auto mismatch = loss_mismatch(attempt, *reference);
@@ -96,22 +100,22 @@ void match_losses(const base::StudyRows& study, const AttemptRows* reference, Ru
   }
 }
 
-void match_all_losses(const base::StudyRows& study, Runs& runs) {
+void match_all_losses(const base::StudyRows& study, const UnmatchedList& unmatched, Runs& runs) {
   if (base::is_predicted(study.plan)) return;  // there are none
-  if (const AttemptRows* control = control_with_losses(study, runs, Outcome::kPass)) {
-    match_losses(study, control, runs);
+  if (const AttemptRows* control = control_with_losses(study, unmatched, runs, Outcome::kPass)) {
+    match_losses(study, unmatched, control, runs);
     return;
   }
-  match_losses(study, control_with_losses(study, runs, Outcome::kFail), runs);
-  match_losses(study, narrowest_pass(study, runs), runs);
+  match_losses(study, unmatched, control_with_losses(study, unmatched, runs, Outcome::kFail), runs);
+  match_losses(study, unmatched, narrowest_pass(study, unmatched, runs), runs);
 }
 
 }  // namespace
 
-std::vector<RunVerdict> judge_runs(const base::StudyRows& study) {
+std::vector<RunVerdict> judge_runs(const base::StudyRows& study, const UnmatchedList& unmatched) {
   Runs runs;
   for (const AttemptRows& attempt : study.attempts) runs.push_back(judge_alone(attempt));
-  match_all_losses(study, runs);
+  match_all_losses(study, unmatched, runs);
   for (std::size_t i = 0; i < runs.size(); ++i)
     if (runs[i].outcome == Outcome::kPass) runs[i].figures = run_figures(study.attempts[i]);
   return runs;

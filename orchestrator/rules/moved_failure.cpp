@@ -11,11 +11,6 @@ namespace {
 // Phases are numbered in the order in which a step goes through them.
 auto progress_of(const base::Failure& failure) { return std::tuple(failure.step.value_or(-1), failure.stage, failure.phase); }
 
-std::string request_text(const base::Failure& failure) {
-  const auto number = [](const std::optional<std::int64_t>& bytes) { return bytes ? std::to_string(*bytes) : std::string("-"); };
-  return "held " + number(failure.allocated_bytes) + " bytes and asked for " + number(failure.requested_bytes);
-}
-
 }  // namespace
 
 std::string place_of(const base::Failure& failure) {
@@ -34,19 +29,25 @@ std::optional<base::MovedFailure> moved_failure(const FailedRun& control, const 
   return base::MovedFailure{control.arm, from, to, progress_of(to) > progress_of(from), in_both(from.rank), in_both(to.rank)};
 }
 
-std::string moved_failure_note(const std::string& arm, const base::MovedFailure& moved) {
+std::string moved_failure_text(const base::MovedFailure& moved) {
   const auto place = [](const base::Failure& failure, const base::RankInBothArms& rank) {
     return place_of(failure) + ", on " + name_of(rank);
   };
-  std::string note = arm + ": the failure moved from " + place(moved.from, moved.from_rank) + " to " + place(moved.to, moved.to_rank) + ".";
-  note += moved.got_further ? " It got further than the control and is no pass." : " It failed no later than the control.";
-  if (moved.from.rank == moved.to.rank) return note;
-  note += " Rank " + std::to_string(moved.from.rank) + " " + request_text(moved.from) + ", rank " + std::to_string(moved.to.rank) + " " +
-          request_text(moved.to) + "; " + peaks_text(moved.from_rank, moved.against, arm) + ", " +
-          peaks_text(moved.to_rank, moved.against, arm) + ".";
-  if (is_other_stage(moved.from_rank, moved.to_rank))
-    note += " Another pipeline stage does not fit now: choose full:block, full:uniform or labels by what that stage holds.";
-  return note;
+  return "The failure moved from " + place(moved.from, moved.from_rank) + " to " + place(moved.to, moved.to_rank) + "." +
+         (moved.got_further ? " It got further than the control and is no pass." : " It failed no later than the control.");
+}
+
+std::string request_text(const base::Failure& failure) {
+  const auto number = [](const std::optional<std::int64_t>& bytes) { return bytes ? std::to_string(*bytes) : std::string("-"); };
+  return number(failure.allocated_bytes) + " bytes and asked for " + number(failure.requested_bytes);
+}
+
+std::string moved_ranks_text(const std::string& arm, const base::MovedFailure& moved) {
+  std::string text = "Rank " + std::to_string(moved.from.rank) + " held " + request_text(moved.from) + ", rank " +
+                     std::to_string(moved.to.rank) + " held " + request_text(moved.to) + "; " +
+                     peaks_text(moved.from_rank, moved.against, arm) + ", " + peaks_text(moved.to_rank, moved.against, arm) + ".";
+  if (is_other_stage(moved.from_rank, moved.to_rank)) text += " Another pipeline stage does not fit now.";
+  return text;
 }
 
 }  // namespace rematch::rules

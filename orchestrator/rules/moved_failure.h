@@ -23,7 +23,11 @@ struct FailedRun {
 
 std::optional<base::MovedFailure> moved_failure(const FailedRun& control, const FailedRun& candidate, const protocol::Trial& trial);
 
-// From where to where, and the evidence of both ranks where it is another.
-std::string moved_failure_note(const std::string& arm, const base::MovedFailure& moved);
+// "The failure moved from ... to ... ." and whether it got further.
+std::string moved_failure_text(const base::MovedFailure& moved);
+// "960 bytes and asked for 64"
+std::string request_text(const base::Failure& failure);
+// The evidence of both ranks; they differ.
+std::string moved_ranks_text(const std::string& arm, const base::MovedFailure& moved);
 
 }  // namespace rematch::rules

@@ -8,7 +8,6 @@
 #include "orchestrator/base/predicted.h"
 #include "orchestrator/rules/hot_rank_moved.h"
 #include "orchestrator/rules/moved_failure.h"
-#include "orchestrator/rules/optimizer_bound.h"
 
 namespace rematch::rules {
 
@@ -17,8 +16,10 @@ namespace {
 using base::ArmVerdict;
 using Notes = std::vector<std::string>;
 
+// A failure that got further, or is on another rank, is a diagnosis.
 void note_moved(const ArmVerdict& arm, Notes& notes) {
-  if (arm.moved) notes.push_back(moved_failure_note(arm.arm, *arm.moved));
+  if (arm.moved && !arm.moved->got_further && arm.moved->from.rank == arm.moved->to.rank)
+    notes.push_back(arm.arm + ": " + moved_failure_text(*arm.moved));
 }
 
 void note_effect(const ArmVerdict& arm, Notes& notes) {
@@ -92,7 +93,6 @@ std::vector<std::string> make_notes(const base::StudyRows& study, const base::St
                                       ", the narrowest arm that is (reference, not control)."
                                 : "No control passed: differences are set against " + arm.arm +
                                       ", the narrowest passing arm (reference, not control).");
-  if (const auto bound = find_optimizer_bound(study, verdict)) notes.push_back(optimizer_bound_note(*bound, predicted));
   for (const base::GroupVerdict& group : verdict.groups) note_fit(group, notes);
   for (const ArmVerdict& arm : verdict.arms) {
     note_repeats(arm, notes);

@@ -54,17 +54,16 @@ std::optional<OptimizerBound> find_optimizer_bound(const base::StudyRows& study,
   return least;
 }
 
-std::string optimizer_bound_note(const OptimizerBound& bound, bool predicted) {
+std::string optimizer_bound_text(const OptimizerBound& bound, bool predicted) {
   const auto number = [](std::int64_t bytes) { return std::to_string(bytes); };
   const std::int64_t persistent = bound.parameter_bytes + bound.gradient_bytes + bound.optimizer_state_bytes;
-  return std::string("optimizer-bound: every arm ") + (predicted ? "is predicted to run" : "ran") +
+  return std::string("Every arm ") + (predicted ? "is predicted to run" : "ran") +
          " out of memory in the making of the optimizer's state, so no label can help and none is compared. On " +
          base::rank_text(bound.rank, bound.num_alike) + " of " + bound.arm + " parameters of " + number(bound.parameter_bytes) +
          " bytes, gradients of " + number(bound.gradient_bytes) + " and optimizer state of " + number(bound.optimizer_state_bytes) +
          " so far, " + number(persistent) + " of the " + number(bound.allocated_bytes) + " held, left no room for " +
          number(bound.requested_bytes) + " more in a capacity of " +
-         (bound.capacity_bytes ? number(*bound.capacity_bytes) : std::string("-")) +
-         ": take more ranks, or an optimizer that keeps fewer bytes a parameter.";
+         (bound.capacity_bytes ? number(*bound.capacity_bytes) : std::string("-")) + ".";
 }
 
 }  // namespace rematch::rules

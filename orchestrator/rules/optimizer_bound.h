@@ -26,6 +26,6 @@ struct OptimizerBound {
 
 // `verdict` with its arms filled in. nullopt: an arm that ran ended otherwise, none ran, or what was held is not known.
 std::optional<OptimizerBound> find_optimizer_bound(const base::StudyRows& study, const base::StudyVerdict& verdict);
-std::string optimizer_bound_note(const OptimizerBound& bound, bool predicted);
+std::string optimizer_bound_text(const OptimizerBound& bound, bool predicted);
 
 }  // namespace rematch::rules

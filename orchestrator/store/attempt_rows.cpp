@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <tuple>
 
 #include "orchestrator/store/attribution_rows.h"
@@ -90,15 +91,29 @@ void select_rank_parts(Database& database, const Key& key, RankRows& rank) {
   select_last_step(database, key, rank);
 }
 
+// nullopt: the plan's, or none that could be read.
+std::optional<std::string> own_document(Database& database, const AttemptRows& attempt) {
+  if (attempt.trial.arm.empty()) return std::nullopt;
+  std::string document = protocol::to_json(attempt.trial).dump();
+  const Key trial = {{"study_id", attempt.study_id}, {"trial_id", attempt.trial.trial_id}};
+  for (const ValueRow& planned : select_values(database, "trial", {"document"}, trial, "trial_id"))
+    if (planned.front() == Value(document)) return std::nullopt;
+  return document;
+}
+
 AttemptRows select_attempt(Database& database, const protocol::Trial& trial, const std::string& study_id, std::int64_t attempt) {
   AttemptRows rows;
   rows.trial = trial;
   rows.study_id = study_id;
   rows.attempt = attempt;
   const Key key = attempt_key(study_id, trial.trial_id, attempt);
+  const ValueRow documents = select_values(database, "attempt", {"launch_document", "trial_document"}, key, "attempt").front();
   std::string launch_document;
-  from_value(select_values(database, "attempt", {"launch_document"}, key, "attempt").front().front(), launch_document);
+  from_value(documents[0], launch_document);
   rows.launch = protocol::parse_launch_record(nlohmann::json::parse(launch_document));
+  std::optional<std::string> trial_document;
+  from_value(documents[1], trial_document);
+  if (trial_document) rows.trial = protocol::parse_trial(nlohmann::json::parse(*trial_document));
   rows.ranks = select_rows<RankRows>(database, "rank", key, "rank");
   for (RankRows& rank : rows.ranks) select_rank_parts(database, with(key, "rank", rank.rank), rank);
   for (base::Failure& failure : select_rows<base::Failure>(database, "failure", key, "attempt")) rows.failure = std::move(failure);
@@ -118,6 +133,7 @@ void insert_attempt(Database& database, const AttemptRows& attempt) {
   columns("strays_ended", attempt.launch.strays_ended);
   columns("world_size", attempt.trial.parallel.world_size);
   columns("launch_document", protocol::to_json(attempt.launch).dump());
+  columns("trial_document", own_document(database, attempt));
   insert_values(database, "attempt", key, columns, OnConflict::kFail);
   for (const RankRows& rank : attempt.ranks) insert_rank(database, key, rank);
   if (attempt.failure) insert_row(database, "failure", key, *attempt.failure);

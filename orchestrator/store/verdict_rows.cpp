@@ -113,11 +113,37 @@ void insert_moved_ranks(Database& database, const std::string& study_id, const b
   }
 }
 
+void insert_unmatched(Database& database, const std::string& study_id, const base::Unmatched& unmatched) {
+  for (std::size_t i = 0; i < unmatched.differences.size(); ++i) {
+    ColumnWriter columns;
+    columns("against", unmatched.against);
+    columns("field", unmatched.differences[i].field);
+    columns("value", unmatched.differences[i].value);
+    columns("against_value", unmatched.differences[i].against_value);
+    const Key key = {{"study_id", study_id},
+                     {"trial_id", unmatched.trial_id},
+                     {"attempt", unmatched.attempt},
+                     {"position", static_cast<std::int64_t>(i)}};
+    insert_values(database, "field_difference", key, columns, OnConflict::kFail);
+  }
+}
+
+void insert_diagnosis(Database& database, const std::string& study_id, const base::StudyVerdict& verdict, std::size_t position) {
+  const base::Diagnosis& diagnosis = verdict.diagnoses[position];
+  ColumnWriter columns;
+  columns("symptom", diagnosis.symptom);
+  columns("arm", diagnosis.arm);
+  columns("finding", diagnosis.finding);
+  columns("next_step", diagnosis.next_step);
+  insert_values(database, "diagnosis", {{"study_id", study_id}, {"position", static_cast<std::int64_t>(position)}}, columns,
+                OnConflict::kFail);
+}
+
 }  // namespace
 
 void insert_verdicts(Database& database, const std::string& study_id, const base::StudyVerdict& verdict) {
-  database.run("DELETE FROM verdict WHERE study_id = ?", {study_id});
-  database.run("DELETE FROM moved_rank WHERE study_id = ?", {study_id});
+  for (const char* table : {"verdict", "moved_rank", "field_difference", "diagnosis"})
+    database.run(std::string("DELETE FROM ") + table + " WHERE study_id = ?", {study_id});
   ColumnWriter columns;
   columns("outcome", std::string(name_of(verdict.conclusion)));
   columns("reason", verdict.conclusion_reason);
@@ -130,6 +156,8 @@ void insert_verdicts(Database& database, const std::string& study_id, const base
   }
   for (const base::RunVerdict& run : verdict.runs) insert_run(database, study_id, run);
   insert_effects(database, study_id, verdict);
+  for (const base::Unmatched& unmatched : verdict.unmatched) insert_unmatched(database, study_id, unmatched);
+  for (std::size_t i = 0; i < verdict.diagnoses.size(); ++i) insert_diagnosis(database, study_id, verdict, i);
 }
 
 }  // namespace rematch::store

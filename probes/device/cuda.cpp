@@ -19,6 +19,7 @@
 #include "probes/device/device_memory.h"
 #include "probes/device/modelled_memory.h"
 #include "probes/device/retag.h"
+#include "probes/host/gpu_links.h"
 #include "probes/host/recorded_environment.h"
 #include "schemas/protocol/record_file.h"
 
@@ -59,6 +60,13 @@ std::optional<std::string> cuda_version() {
   int version = 0;
   if (cudaRuntimeGetVersion(&version) != cudaSuccess) return std::nullopt;
   return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
+}
+
+std::string pci_bus_id(const cudaDeviceProp& properties) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%08x:%02x:%02x.0", static_cast<unsigned>(properties.pciDomainID),
+                static_cast<unsigned>(properties.pciBusID), static_cast<unsigned>(properties.pciDeviceID));
+  return text;
 }
 
 // The trace comes under the allocator's lock, so nothing here may call the allocator while it holds a lock of its own.
@@ -175,6 +183,7 @@ class CudaMemory final : public DeviceMemory {
     machine.device_id = uuid_text(properties_.uuid);
     machine.driver_version = driver_version();
     machine.cuda_version = cuda_version();
+    machine.link_types = gpu_link_types(pci_bus_id(properties_));
     return machine;
   }
 

@@ -5,6 +5,7 @@
 #include <c10/util/intrusive_ptr.h>
 
 #include <chrono>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -35,5 +36,6 @@ c10::intrusive_ptr<c10d::Backend> make_gloo(const c10::intrusive_ptr<c10d::Store
 c10::intrusive_ptr<c10d::Backend> make_nccl(const c10::intrusive_ptr<c10d::Store>& store, const GroupRequest& request);
 c10::intrusive_ptr<c10d::Backend> make_local(const std::string& name, const GroupRequest& request);
 bool built_with_nccl();
+std::optional<std::string> nccl_version();  // of the library in use, "2.28.3"; nullopt in a build without it
 
 }  // namespace rematch::comm

@@ -12,4 +12,6 @@ c10::intrusive_ptr<c10d::Backend> make_nccl(const c10::intrusive_ptr<c10d::Store
 
 bool built_with_nccl() { return true; }
 
+std::optional<std::string> nccl_version() { return c10d::getNcclVersion(); }
+
 }  // namespace rematch::comm

@@ -12,4 +12,6 @@ c10::intrusive_ptr<c10d::Backend> make_nccl(const c10::intrusive_ptr<c10d::Store
 
 bool built_with_nccl() { return false; }
 
+std::optional<std::string> nccl_version() { return std::nullopt; }
+
 }  // namespace rematch::comm

@@ -12,6 +12,8 @@ ALTER TABLE rank ADD COLUMN environment        TEXT;     -- JSON: recorded varia
 
 UPDATE rank SET cpu_affinity = '', environment = '{}' WHERE has_hello;
 
+ALTER TABLE attempt ADD COLUMN trial_document TEXT;      -- trial.json of its folder; null where it is the plan's
+
 ALTER TABLE arm ADD COLUMN variation TEXT NOT NULL DEFAULT '';  -- what its group changes besides recompute: expandable_segments | cpu_offloading
 
 ALTER TABLE verdict ADD COLUMN pass_rate_low  REAL;      -- Wilson, 95 %

@@ -65,7 +65,7 @@ class FailureTest(PipelineSweep, unittest.TestCase):
             self.assertGreater(min(peak_in_control, peak_here), 0)
 
     def test_it_is_reported_as_moved_and_as_no_pass(self):
-        self.assertIn("full:block:4: the failure moved from", self.workspace.report("md"))
+        self.assertIn("out-of-memory-moved-to-another-rank, full:block:4: The failure moved from", self.workspace.report("md"))
 
 
 if __name__ == "__main__":

@@ -225,7 +225,9 @@ class PublishedTest(unittest.TestCase):
         result = workspace.rematch("run", "--simulate", "sweeps/published/nemotron_3_nano_8xh100.yaml", "-f", "json")
         self.assertEqual(result.returncode, 5, result.stderr)
         report = json.loads(result.stdout)
-        note = next(note for note in report["notes"] if note.startswith("optimizer-bound: every arm is predicted to run out of memory"))
+        diagnoses = next(table["rows"] for table in report["tables"] if table["key"] == "diagnoses")
+        note = next(row["finding"] for row in diagnoses if row["symptom"] == "optimizer-bound")
+        self.assertIn("Every arm is predicted to run out of memory", note)
         self.assertIn("rank 0 (and 7 alike)", note)
         stages = {row["failure_stage"] for table in report["tables"] if table["key"] == "arms" for row in table["rows"]}
         self.assertEqual(stages, {"optimizer_init"})

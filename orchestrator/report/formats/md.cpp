@@ -104,6 +104,19 @@ std::string table_text(const Table& table, ByteUnits units) {
   return text + "\n";
 }
 
+std::string list_text(const Table& table, ByteUnits units) {
+  std::string text = "## " + table.title + "\n\n";
+  for (const std::vector<Cell>& row : table.rows) {
+    text += "- " + cell_text(row[0], units);
+    if (!std::holds_alternative<std::monostate>(row[1])) text += ", " + cell_text(row[1], units);
+    text += ":";
+    for (std::size_t i = 2; i < row.size(); ++i)
+      text += " " + (table.columns[i].title.empty() ? "" : table.columns[i].title + ": ") + cell_text(row[i], units);
+    text += "\n";
+  }
+  return text + "\n";
+}
+
 std::string facts_text(const std::vector<Fact>& facts, ByteUnits units) {
   std::size_t width = 0;
   for (const Fact& fact : facts) width = std::max(width, width_of(fact.title));
@@ -118,7 +131,7 @@ std::string facts_text(const std::vector<Fact>& facts, ByteUnits units) {
 std::string render_md(const ReportModel& model, ByteUnits units) {
   std::string text = "# " + escaped(model.title) + "\n\n" + facts_text(model.header, units);
   for (const Table& table : model.tables)
-    if (table.place != Place::kDataOnly) text += table_text(table, units);
+    if (table.place != Place::kDataOnly) text += table.as_list ? list_text(table, units) : table_text(table, units);
   if (!model.answer.empty()) text += "## Answer\n\n" + facts_text(model.answer, units);
   if (!model.notes.empty()) text += "## Notes\n\n";
   for (const std::string& note : model.notes) text += "- " + escaped(note) + "\n";

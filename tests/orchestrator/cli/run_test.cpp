@@ -300,11 +300,13 @@ TEST_F(Run, ShowsWhatThePeakOfAnArmIsMadeOf) {
 const std::string kPublished = REMATCH_SOURCE_DIR "/sweeps/published/moonlight_16b_8xh100.json";
 
 TEST_F(Run, SetsTheStudyBesideAPublishedTable) {
-  EXPECT_EQ(run("", {"run", sweep().string(), "--published", kPublished}), 0) << err_;
+  EXPECT_EQ(run("", {"run", sweep().string(), "--published", kPublished}), 7) << "no row is of this setting: " << err_;
+  EXPECT_NE(err_.find("unmatched: no row of moonlight_16b_8xh100 may be set against this study: its setting differs"), std::string::npos)
+      << err_;
   EXPECT_NE(out_.find("another setting: "), std::string::npos) << out_;
   EXPECT_NE(out_.find("| seq_length "), std::string::npos) << out_;
   const std::string table = out_;
-  EXPECT_EQ(run("", {"report", "--published", kPublished}), 0) << err_;
+  EXPECT_EQ(run("", {"report", "--published", kPublished}), 7) << err_;
   EXPECT_EQ(out_, table) << "`run` and `report` print one report";
   EXPECT_EQ(run("", {"report"}), 0) << err_;
   EXPECT_EQ(out_.find("published"), std::string::npos) << out_;

@@ -35,9 +35,11 @@ PublishedRow completed(const std::vector<std::string>& labels, std::int64_t peak
   return row;
 }
 
+// In a table that has a control.
 ComparedRow compare_one(const base::StudyRows& study, const PublishedRow& row) {
   Published published = tests::make_published();
   published.rows = {row};
+  if (row.arm != "[]") published.rows.push_back(published_row({}, PublishedEnd::kCompleted, 20));
   return compare_published(study, published).at(0);
 }
 
@@ -97,7 +99,7 @@ TEST(ComparePublished, SetsARowAgainstTheArmThatItsSourceSetsItAgainst) {
   builder.run_all("moe", {.forward_peak_bytes = 800 * kMegabyte, .backward_peak_bytes = 900 * kMegabyte});
   builder.run_all("moe+layernorm", {.forward_peak_bytes = 800 * kMegabyte, .backward_peak_bytes = 890 * kMegabyte});
   Published published = tests::make_published();
-  published.rows = {completed({"moe"}, 640, 2), completed({"moe", "layernorm"}, 630, 2)};
+  published.rows = {completed({"moe"}, 640, 2), completed({"moe", "layernorm"}, 630, 2), completed({}, 700, 2)};
   published.rows[1].deltas = {{"step_time_ms", "[]", 3.07, 2, std::nullopt}, {"peak_allocated", "moe", -1.57, 2, std::nullopt}};
   const auto rows = compare_published(builder.rows(), published);
   EXPECT_EQ(rows[1].delta->against, "moe");
@@ -130,6 +132,7 @@ TEST(ComparePublished, HasNoNumbersOfARowThatIsNotOfThisStudy) {
   const std::vector<Refusal> refusals = {
       {"no control was run", [](PublishedRow& row, Published&) { row.comparable = false, row.reason = "no control was run"; }},
       {"it is fp8, the study bf16", [](PublishedRow& row, Published&) { row.precision = "fp8"; }},
+      {"the table has no row without recompute", [](PublishedRow& row, Published&) { row = completed({"moe_act"}, 900, 1); }},
       {"the study has no such arm", [](PublishedRow& row, Published&) { row.arm = "mlp"; }},
       {"another setting: 2 of its fields differ",
        [](PublishedRow&, Published& all) { all.setting.seq_length = 4096, all.setting.layout.world_size = 8; }},

@@ -281,8 +281,11 @@ TEST(Judge, CallsAFailureElsewhereMovedAndNeverAPass) {
   EXPECT_EQ(arm_of(verdict, "moe_act").outcome, Outcome::kFail);
   ASSERT_TRUE(arm_of(verdict, "core_attn").moved);
   EXPECT_FALSE(arm_of(verdict, "core_attn").moved->got_further);
-  EXPECT_TRUE(
-      has_note(verdict, "moe_act: the failure moved from warm of step 1, forward, on rank 0 to steady of step 3, backward, on rank 0"));
+  EXPECT_TRUE(has_note(verdict, "core_attn: The failure moved from warm of step 1, forward, on rank 0 to first_forward of step 0, "));
+  EXPECT_NE(tests::diagnoses_text(verdict).find("failed-further moe_act: The failure moved from warm of step 1, forward, on rank 0 to "
+                                                "steady of step 3, backward, on rank 0"),
+            std::string::npos)
+      << tests::diagnoses_text(verdict);
 }
 
 TEST(Judge, MatchesLossesWithTheControlsFirstStepsAndThenWithTheNarrowestPass) {

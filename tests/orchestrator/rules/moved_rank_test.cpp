@@ -163,9 +163,9 @@ TEST(MovedFailure, ToAnotherStageGivesWhatBothRanksHeldInBothArms) {
   EXPECT_EQ(moved.from_rank.own->allocated_bytes, 700 * kMegabyte);
   EXPECT_EQ(moved.to_rank.against->allocated_bytes, 800 * kMegabyte);
   EXPECT_EQ(moved.to_rank.own->allocated_bytes, 960 * kMegabyte) << "of the step that failed";
-  const std::string notes = notes_of(verdict);
+  const std::string notes = tests::diagnoses_text(verdict);
   for (const char* part :
-       {"full:block:1: the failure moved from warm of step 1, forward, on rank 0 (pipeline rank 0 of 4) to steady of step 3, forward, on "
+       {"full:block:1: The failure moved from warm of step 1, forward, on rank 0 (pipeline rank 0 of 4) to steady of step 3, forward, on "
         "rank 2 "
         "(pipeline rank 2 of 4).",
         "got further than the control and is no pass", "rank 2 held 960000000 bytes and asked for 64000000",
@@ -183,7 +183,7 @@ TEST(MovedFailure, GivesNoPeakOfARankThatRecordedNone) {
   for (int repeat = 0; repeat < 2; ++repeat) builder.run_out_of_memory("moe_act", Stage::kWarm, Phase::kForward, 1, on_last);
   const auto verdict = judge_study(builder.rows());
   EXPECT_FALSE(arm_of(verdict, "moe_act").moved.value().to_rank.against);
-  EXPECT_NE(notes_of(verdict).find("peaked at - bytes in []"), std::string::npos) << notes_of(verdict);
+  EXPECT_NE(tests::diagnoses_text(verdict).find("peaked at - bytes in []"), std::string::npos) << tests::diagnoses_text(verdict);
 }
 
 // The first stage of a pipeline has the dense layers, the others the experts.

@@ -19,7 +19,7 @@ using tests::StudyBuilder;
 std::string words_of(const base::StudyVerdict& verdict) {
   std::string text = verdict.answer.reason + "\n" + verdict.conclusion_reason + "\n";
   for (const std::string& note : verdict.notes) text += note + "\n";
-  return text;
+  return text + tests::diagnoses_text(verdict);
 }
 
 base::StudyRows one_saving_arm() {
@@ -104,7 +104,7 @@ TEST(OptimizerBound, IsAStudyInWhichEveryArmRunsOutWhileTheOptimizersStateIsMade
   EXPECT_EQ(bound->optimizer_state_bytes, 250 * kMegabyte);
   EXPECT_EQ(bound->requested_bytes, 64 * kMegabyte);
   EXPECT_EQ(bound->capacity_bytes, 1000 * kMegabyte);
-  const std::string words = words_of(verdict);
+  const std::string words = tests::diagnoses_text(verdict);
   for (const char* part :
        {"optimizer-bound", "rank 0 (and 1 alike)", "150000000", "250000000", "400000000 of the", "64000000", "1000000000"})
     EXPECT_NE(words.find(part), std::string::npos) << part << "\nin: " << words;

@@ -62,7 +62,8 @@ TEST_F(MigrationsTest, OpensADatabaseOfTheFirstSchemaWithItsStepsAndWithoutAttri
         "DROP INDEX attempt_key");
     database.execute_script(
         "DROP TABLE decision; DROP TABLE effect; DROP TABLE time_fit; DROP TABLE diagnosis; DROP TABLE field_difference; "
-        "ALTER TABLE arm DROP COLUMN variation; ALTER TABLE verdict DROP COLUMN pass_rate_low; "
+        "ALTER TABLE attempt DROP COLUMN trial_document; ALTER TABLE arm DROP COLUMN variation; ALTER TABLE verdict DROP COLUMN "
+        "pass_rate_low; "
         "ALTER TABLE verdict DROP COLUMN pass_rate_high; ALTER TABLE verdict DROP COLUMN is_pareto; "
         "ALTER TABLE verdict DROP COLUMN mean_step_time_ns; ALTER TABLE verdict DROP COLUMN window_step_time_ns; "
         "ALTER TABLE verdict DROP COLUMN tflops_of_mean_time; ALTER TABLE verdict DROP COLUMN tflops_mean_over_steps; "

@@ -6,6 +6,7 @@
 
 #include <string>
 
+#include "probes/host/gpu_links.h"
 #include "schemas/protocol/record_file.h"
 
 namespace rematch::probes {
@@ -41,6 +42,8 @@ TEST(HostIdentity, ListsTheCpusOfThisProcessAsTheKernelDoes) {
   const std::string status = protocol::read_whole_file("/proc/self/status").value_or("");
   EXPECT_EQ(cpu_affinity(), value_of_key(status, "Cpus_allowed_list"));
 }
+
+TEST(GpuLinks, AreNotToldOfADeviceThatIsNotThere) { EXPECT_EQ(gpu_link_types("ffffffff:ff:1f.7"), std::nullopt); }
 
 TEST(ValueOfKey, FindsTheFirstLineWithTheWholeKey) {
   const std::string text = "model\t\t: 1\nmodel name\t: Some CPU @ 2.0:GHz\nmodel name\t: Another\n";

@@ -1,6 +1,7 @@
 #include "tests/support/fake_trainer/behaviour.h"
 
 #include <nlohmann/json.hpp>
+#include <random>
 #include <set>
 #include <stdexcept>
 
@@ -15,9 +16,19 @@ bool agrees(const json& rule, const char* key, const T& value) {
   return !rule.contains(key) || rule.at(key) == value;
 }
 
+// The same for every rank of a trial, and for the same trial on every machine.
+bool is_drawn(const json& rule, const protocol::Trial& trial) {
+  if (!rule.contains("chance")) return true;
+  const std::string text = std::to_string(rule.value("seed", std::int64_t{0})) + "/" + trial.arm + "/" + std::to_string(trial.block) + "/" +
+                           std::to_string(trial.slot);
+  std::seed_seq seed(text.begin(), text.end());
+  std::mt19937_64 random(seed);
+  return static_cast<double>(random() >> 11) * 0x1p-53 < rule.at("chance").get<double>();
+}
+
 bool concerns(const json& rule, const protocol::Trial& trial, std::int64_t rank) {
   return agrees(rule, "arm", trial.arm) && agrees(rule, "rank", rank) && agrees(rule, "block", trial.block) &&
-         agrees(rule, "slot", trial.slot);
+         agrees(rule, "slot", trial.slot) && is_drawn(rule, trial);
 }
 
 void take_numbers(Behaviour& behaviour, const json& from) {
@@ -54,6 +65,8 @@ Behaviour parse_behaviour(const std::string& text, const protocol::Trial& trial,
   for (const json& rule : table.value("rules", json::array())) {
     if (!concerns(rule, trial, rank)) continue;
     take_numbers(behaviour, rule);
+    const json hello = rule.value("hello", json::object());
+    for (const auto& [field, value] : hello.items()) behaviour.hello_fields[field] = value.dump();
     if (rule.contains("do")) behaviour.misdeeds.push_back(misdeed_of(rule));
   }
   return behaviour;

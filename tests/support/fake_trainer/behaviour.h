@@ -5,12 +5,14 @@
 //   hang, hang_hard (SIGTERM ignored), exit (code), signal (number), flood (megabytes to stdout), hog (megabytes of memory), daemon (a
 //   grandchild that leaves session and parent), torn (half a line, then exit with code), garbage (a line that is no record), oom, replay
 //   (counts a replay of "moe").
-// sleep_us is slept in each step, step_time_us is what the records say, peak_bytes replaces the peak of a rule's arm or rank. noise is a
-// seed: the recorded step times of a trial, on all its ranks, are longer or shorter by a factor whose logarithm is normal with sd 0.8 %,
-// drawn for that seed and trial, and each step by one with sd 0.1 % besides.
+// A rule with "chance": 0.4 holds of so many trials, drawn by "seed", arm, block and slot. "hello": {"machine.driver_version": "999"}
+// changes fields of the first line that the rank writes. sleep_us is slept in each step, step_time_us is what the records say, peak_bytes
+// replaces the peak of a rule's arm or rank. noise is a seed: the recorded step times of a trial, on all its ranks, are longer or shorter
+// by a factor whose logarithm is normal with sd 0.8 %, drawn for that seed and trial, and each step by one with sd 0.1 % besides.
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -33,6 +35,7 @@ struct Behaviour {
   std::int64_t step_time_us = 1000;
   std::optional<std::int64_t> noise;  // seed
   std::optional<std::int64_t> peak_bytes;
+  std::map<std::string, std::string> hello_fields;  // "machine.driver_version" -> JSON
 };
 
 // `text` may be empty: a trainer without faults. Throws std::runtime_error on a table that it cannot follow.

@@ -7,6 +7,7 @@
 #include <array>
 #include <bit>
 #include <cstdio>
+#include <nlohmann/json.hpp>
 #include <tuple>
 #include <utility>
 
@@ -37,6 +38,32 @@ std::string bits_of(float value) {
   std::array<char, 9> text{};
   std::snprintf(text.data(), text.size(), "%08x", std::bit_cast<std::uint32_t>(value));
   return text.data();
+}
+
+RankRecord with_fields(const HelloRecord& hello, const std::map<std::string, std::string>& fields) {
+  auto document = nlohmann::json::parse(to_line(hello));
+  for (const auto& [field, value] : fields) {
+    std::string pointer = "/" + field;
+    std::replace(pointer.begin(), pointer.end(), '.', '/');
+    document.at(nlohmann::json::json_pointer(pointer)) = nlohmann::json::parse(value);
+  }
+  return parse_line(document.dump());
+}
+
+Phase phase_in(Stage stage) {
+  switch (stage) {
+    case Stage::kSpawned:
+    case Stage::kJoined:
+    case Stage::kDone: return Phase::kOther;
+    case Stage::kBuilt: return Phase::kBuild;
+    case Stage::kFirstForward:
+    case Stage::kWarm:
+    case Stage::kSteady: return Phase::kForward;
+    case Stage::kFirstBackward: return Phase::kBackward;
+    case Stage::kFirstGradSync: return Phase::kGradSync;
+    case Stage::kOptimizerInit: return Phase::kOptimizerInit;
+  }
+  return Phase::kOther;
 }
 
 }  // namespace
@@ -128,7 +155,7 @@ void FakeRank::run_out_of_memory() {
   OomRecord oom;
   oom.stage = stage_;
   oom.step = step_;
-  oom.phase = stage_ == Stage::kFirstBackward ? Phase::kBackward : Phase::kForward;
+  oom.phase = phase_in(stage_);
   oom.requested_bytes = 12 * kMiB;
   oom.allocated_bytes = peak_bytes();
   oom.reserved_bytes = peak_bytes() + 8 * kMiB;
@@ -164,7 +191,7 @@ void FakeRank::hello() {
   hello.resolved_recompute = trial_.recompute;
   hello.machine.cpu_affinity = probes::cpu_affinity();
   hello.machine.environment = probes::recorded_environment();
-  writer_.append(hello);
+  writer_.append(behaviour_.hello_fields.empty() ? RankRecord(hello) : with_fields(hello, behaviour_.hello_fields));
 }
 
 void FakeRank::first_step() {

@@ -7,9 +7,11 @@
 #include "orchestrator/rules/compare_arms.h"
 #include "orchestrator/rules/conclusion.h"
 #include "orchestrator/rules/control_pairs.h"
+#include "orchestrator/rules/interaction.h"
 #include "orchestrator/rules/judge_arm.h"
 #include "orchestrator/rules/judge_runs.h"
 #include "orchestrator/rules/notes.h"
+#include "orchestrator/rules/pareto.h"
 
 namespace rematch::rules {
 
@@ -44,7 +46,9 @@ base::StudyVerdict judge_study(const base::StudyRows& study) {
   Concluded concluded = conclude(study, verdict);
   verdict.conclusion = concluded.conclusion;
   verdict.conclusion_reason = std::move(concluded.reason);
-  verdict.answer = find_answer(study, verdict.arms, verdict.groups.front().control_pairs);
+  mark_pareto(verdict.arms);
+  verdict.interactions = find_interactions(study.plan, verdict);
+  verdict.answer = find_answer(study, verdict);
   if (verdict.num_missing > 0) verdict.answer.reason += " (so far: the study is not complete)";
   verdict.notes = make_notes(study, verdict);
   return verdict;

@@ -7,6 +7,7 @@
 #include <set>
 #include <utility>
 
+#include "orchestrator/base/study_plan.h"
 #include "orchestrator/collect/collect.h"
 #include "orchestrator/engine/remaining_time.h"
 #include "orchestrator/engine/study_folder.h"
@@ -17,6 +18,7 @@
 #include "orchestrator/rules/control_attested.h"
 #include "orchestrator/rules/judge.h"
 #include "orchestrator/store/store.h"
+#include "orchestrator/strategy/extend.h"
 #include "schemas/protocol/trial_paths.h"
 
 namespace rematch::engine {
@@ -46,30 +48,43 @@ std::string name_of(const protocol::Trial& trial) {
 
 class Engine {
  public:
-  Engine(const base::StudyPlan& plan, const EngineOptions& options, Listener& listener, store::Store store, launch::Launcher& launcher)
-      : plan_(plan),
+  Engine(base::StudyPlan plan, const EngineOptions& options, Listener& listener, store::Store store, launch::Launcher& launcher)
+      : plan_(std::move(plan)),
         listener_(listener),
         store_(std::move(store)),
         launcher_(launcher),
-        folder_(std::filesystem::absolute(protocol::WorkspacePaths{options.workspace}.study(plan.name, plan.study_id))),
+        folder_(std::filesystem::absolute(protocol::WorkspacePaths{options.workspace}.study(plan_.name, plan_.study_id))),
         runner_(launcher, options.trainer, listener) {}
 
   base::Result<EngineResult> run() {
-    folder_.write_plan(plan_);
-    store_.put_plan(plan_);
-    if (auto problem = take_over_attempts()) return *problem;
+    if (auto grown = folder_.grown_plan(plan_)) plan_ = *std::move(grown);
     EngineResult result;
-    result.end = run_trials(result);
-    result.num_undone = static_cast<std::int64_t>(plan_.trials.size()) - folder_.num_done(plan_);
-    if (result.end == EngineEnd::kComplete && result.num_undone > 0) result.end = EngineEnd::kTrialsLeft;
-    if (result.end == EngineEnd::kInterrupted && result.num_undone == 0) result.end = EngineEnd::kComplete;  // the last trial still ended
-    result.study = store_.load_study(plan_.study_id).value();
-    result.verdict = rules::judge_study(result.study);
+    std::optional<base::StudyPlan> next = plan_;
+    while (next) {
+      plan_ = *std::move(next);
+      if (auto problem = run_round(result)) return *problem;
+      next = result.end == EngineEnd::kComplete ? strategy::extend(result.study, result.verdict) : std::nullopt;
+    }
     store_.put_verdicts(plan_.study_id, result.verdict);
     return result;
   }
 
  private:
+  // Everything that is planned so far: on disk first, then whatever of it is not done, then judged.
+  std::optional<base::Error> run_round(EngineResult& result) {
+    folder_.write_plan(plan_);
+    store_.put_plan(plan_);
+    if (auto problem = take_over_attempts()) return problem;
+    result.end = run_trials(result);
+    result.num_undone = static_cast<std::int64_t>(plan_.trials.size()) - folder_.num_done(plan_);
+    if (result.end == EngineEnd::kComplete && result.num_undone > 0) result.end = EngineEnd::kTrialsLeft;
+    const bool is_at_its_end = result.num_undone == 0 && !base::awaits_decision(plan_);
+    if (result.end == EngineEnd::kInterrupted && is_at_its_end) result.end = EngineEnd::kComplete;  // the last trial still ended
+    result.study = store_.load_study(plan_.study_id).value();
+    result.verdict = rules::judge_study(result.study);
+    return std::nullopt;
+  }
+
   // What another controller left: attempts that ended unseen, or that the database does not have.
   std::optional<base::Error> take_over_attempts() {
     const base::StudyRows study = store_.load_study(plan_.study_id).value();
@@ -139,7 +154,7 @@ class Engine {
     if (!refutation_) refutation_ = refuted_control(attempt);
   }
 
-  const base::StudyPlan& plan_;
+  base::StudyPlan plan_;  // grows
   Listener& listener_;
   store::Store store_;
   launch::Launcher& launcher_;

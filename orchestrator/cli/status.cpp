@@ -39,6 +39,7 @@ struct StudyStatus {
   std::int64_t num_planned = 0;                     // trials
   std::int64_t num_done = 0;                        // trials
   std::optional<std::int64_t> num_failed_attempts;  // null without a database
+  bool is_at_its_end = true;                        // no trials may follow those that are planned
   std::optional<engine::WorkspaceHolder> holder;    // of the study that runs
   std::optional<RunningTrial> running;
 };
@@ -77,6 +78,7 @@ StudyStatus status_of(const fs::path& study_folder, const base::StudyPlan& plan,
                      static_cast<std::int64_t>(plan.trials.size()),
                      folder.num_done(plan),
                      {},
+                     !base::awaits_decision(plan),
                      {},
                      {}};
   const auto stored = std::find_if(summaries.begin(), summaries.end(), [&](const auto& each) { return each.study_id == plan.study_id; });
@@ -102,7 +104,8 @@ std::vector<StudyStatus> all_statuses(const fs::path& workspace) {
 }
 
 std::string state_text(const StudyStatus& status) {
-  if (!status.holder) return status.num_done == status.num_planned ? "complete" : "stopped";
+  const bool is_complete = status.num_done == status.num_planned && status.is_at_its_end;
+  if (!status.holder) return is_complete ? "complete" : "stopped";
   std::string text = fmt::format("running in process {} on {}", status.holder->pid, status.holder->host);
   if (status.running)
     text += fmt::format(": {}, block {}, slot {}, step {} of {}", status.running->arm, status.running->block, status.running->slot,
@@ -122,8 +125,13 @@ void print_table(const std::vector<StudyStatus>& statuses, std::ostream& out) {
 }
 
 nlohmann::json to_json(const StudyStatus& status) {
-  nlohmann::json document{{"name", status.name},         {"study_id", status.study_id},    {"num_planned", status.num_planned},
-                          {"num_done", status.num_done}, {"num_failed_attempts", nullptr}, {"running", nullptr}};
+  nlohmann::json document{{"name", status.name},
+                          {"study_id", status.study_id},
+                          {"num_planned", status.num_planned},
+                          {"num_done", status.num_done},
+                          {"num_failed_attempts", nullptr},
+                          {"running", nullptr},
+                          {"is_at_its_end", status.is_at_its_end}};
   document["provenance"] = status.provenance ? nlohmann::json(protocol::to_string(*status.provenance)) : nlohmann::json(nullptr);
   if (status.num_failed_attempts) document["num_failed_attempts"] = *status.num_failed_attempts;
   if (!status.holder) return document;

@@ -145,6 +145,7 @@ ArmColumns effect_columns() {
 ArmColumns time_effect_columns() {
   return {
       {{"time_delta_fraction", "time diff"}, of_effect([](const Effect& e) { return cell_of<FractionDelta>(e.time_delta_fraction); })},
+      {{"pareto", "Pareto"}, [](const ArmContext& c) { return c.arm->is_pareto ? Cell{"yes"} : Cell{}; }},
       {{"aa_time_difference_fraction", "A/A"},
        [](const ArmContext& c) { return c.arm->figures ? cell_of<FractionDelta>(c.aa_fraction) : Cell{}; }},
   };

@@ -292,8 +292,10 @@ TEST_F(StoreTest, ClearsEveryRow) {
   Store store = open();
   put(store, tests::capacity_study().rows());
   store.clear();
-  for (const char* table : {"study", "grp", "arm", "trial", "attempt", "rank", "stage", "step", "phase", "label_count", "rank_oom",
-                            "rank_error", "failure", "verdict", "peak_attribution", "communication", "work", "moved_rank"})
+  for (const char* table : {"study",         "grp",        "arm",        "trial",       "attempt",
+                            "rank",          "stage",      "step",       "phase",       "label_count",
+                            "rank_oom",      "rank_error", "failure",    "verdict",     "peak_attribution",
+                            "communication", "work",       "moved_rank", "interaction", "decision"})
     EXPECT_EQ(count(table), 0) << table;
 }
 
@@ -342,7 +344,8 @@ TEST_F(StoreTest, OpensADatabaseOfTheFirstSchemaWithItsStepsAndWithoutAttributio
   {
     Database database(path_);
     database.execute_script(
-        "DROP TABLE decision; DROP TABLE effect; DROP TABLE time_fit; DROP TABLE diagnosis; DROP TABLE field_difference; "
+        "DROP TABLE decision; DROP TABLE effect; DROP TABLE interaction; DROP TABLE time_fit; DROP TABLE diagnosis; DROP TABLE "
+        "field_difference; "
         "ALTER TABLE arm DROP COLUMN variation; ALTER TABLE verdict DROP COLUMN pass_rate_low; "
         "ALTER TABLE verdict DROP COLUMN pass_rate_high; ALTER TABLE verdict DROP COLUMN is_pareto; "
         "ALTER TABLE rank DROP COLUMN num_devices; ALTER TABLE rank DROP COLUMN device_id; ALTER TABLE rank DROP COLUMN driver_version; "

@@ -46,9 +46,25 @@ bool is_bounded(const base::ArmRow& arm) {
 
 // A column in front of the reasons.
 template <typename TextOf>
-void add_column(std::vector<Row>& rows, const base::StudyPlan& plan, const std::string& title, const TextOf& text_of) {
+void add_column(std::vector<Row>& rows, const std::vector<base::ArmRow>& arms, const std::string& title, const TextOf& text_of) {
   rows.front().insert(rows.front().end() - 1, title);
-  for (std::size_t i = 0; i < plan.arms.size(); ++i) rows[i + 1].insert(rows[i + 1].end() - 1, text_of(plan.arms[i]));
+  for (std::size_t i = 0; i < arms.size(); ++i) rows[i + 1].insert(rows[i + 1].end() - 1, text_of(arms[i]));
+}
+
+// With expandable segments an escalation has the same arms again; the control stands for them.
+std::vector<base::ArmRow> shown_arms(const base::StudyPlan& plan) {
+  std::vector<base::ArmRow> arms;
+  for (const auto& arm : plan.arms)
+    if (arm.variation != "expandable_segments" || arm.is_control || arm.status == base::ArmStatus::kPlanned) arms.push_back(arm);
+  return arms;
+}
+
+std::string reason_text(const base::ArmRow& arm) {
+  if (arm.is_control && arm.variation.empty()) return "control";
+  if (arm.variation == "expandable_segments" && arm.status == base::ArmStatus::kWaiting)
+    return "where the control's memory is fragmented; then all that follow, too";
+  if (arm.is_control && arm.reason.empty()) return "control of its group";
+  return arm.reason.empty() ? "-" : arm.reason;
 }
 
 std::string groups_text(const base::StudyPlan& plan) {
@@ -63,16 +79,14 @@ std::string groups_text(const base::StudyPlan& plan) {
 
 std::string arms_text(const base::StudyPlan& plan, const PlanKnowledge& known) {
   std::vector<Row> rows = {{"arm", "status", "sites", "reason"}};
-  for (const auto& arm : plan.arms) {
-    const std::string reason = arm.is_control ? "control" : arm.reason;
-    rows.push_back({arm.arm, std::string(to_string(arm.status)), sites_text(arm), reason.empty() ? "-" : reason});
-  }
+  const std::vector<base::ArmRow> arms = shown_arms(plan);
+  for (const auto& arm : arms) rows.push_back({arm.arm, std::string(to_string(arm.status)), sites_text(arm), reason_text(arm)});
   if (known.control)
-    add_column(rows, plan, "can lower the peak by", [&](const base::ArmRow& arm) {
+    add_column(rows, arms, "can lower the peak by", [&](const base::ArmRow& arm) {
       return is_bounded(arm) ? upper_bound_text(*known.control, arm.recompute) : std::string("-");
     });
   if (known.prediction)
-    add_column(rows, plan, "predicted", [&](const base::ArmRow& arm) { return predicted_text(*known.prediction, arm.arm); });
+    add_column(rows, arms, "predicted", [&](const base::ArmRow& arm) { return predicted_text(*known.prediction, arm.arm); });
   std::string text = table(rows);
   if (known.control) text += "upper bounds from " + source_text(*known.control) + "\n";
   if (known.prediction) text += source_text(*known.prediction);

@@ -57,10 +57,11 @@ class Engine {
         runner_(launcher, options.trainer, listener) {}
 
   base::Result<EngineResult> run() {
-    if (auto grown = folder_.grown_plan(plan_)) plan_ = *std::move(grown);
     EngineResult result;
-    std::optional<base::StudyPlan> next = plan_;
+    std::optional<base::StudyPlan> next = base::awaits_decision(plan_) ? folder_.grown_plan(plan_) : std::nullopt;
+    if (!next) next = plan_;
     while (next) {
+      tell_decisions(*next);
       plan_ = *std::move(next);
       if (auto problem = run_round(result)) return *problem;
       next = result.end == EngineEnd::kComplete ? strategy::extend(result.study, result.verdict) : std::nullopt;
@@ -83,6 +84,13 @@ class Engine {
     result.study = store_.load_study(plan_.study_id).value();
     result.verdict = rules::judge_study(result.study);
     return std::nullopt;
+  }
+
+  // Of what the plan in hand does not have: those of whole rounds; the report has them all.
+  void tell_decisions(const base::StudyPlan& next) {
+    for (std::size_t i = plan_.decisions.size(); i < next.decisions.size(); ++i)
+      if (const base::Decision& decision = next.decisions[i]; decision.arm.empty())
+        listener_.remarked("strategy " + next.strategy + ", " + std::string(base::to_string(decision.action)) + ": " + decision.reason);
   }
 
   // What another controller left: attempts that ended unseen, or that the database does not have.

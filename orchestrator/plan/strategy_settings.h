@@ -10,7 +10,7 @@
 
 namespace rematch::plan {
 
-// `labels` can run alone, in the order in which the core revision lists them; `num_layers` is that of the largest model chunk. Settings
+// `labels` can run alone, in the sweep's order; `num_layers` is that of the largest model chunk. Settings
 // that the sweep names are not among them, nor any setting twice.
 std::vector<protocol::RecomputeSpec> strategy_settings(const spec::SweepSpec& spec, const std::vector<std::string>& labels,
                                                        std::int64_t num_layers);

@@ -107,8 +107,9 @@ std::vector<Fact> study_facts(const base::StudyRows& study, const base::StudyVer
   add_machine_facts(study, facts);
   facts.push_back({"num_blocks", "blocks", Count{study.plan.num_blocks}});
   facts.push_back({"trials_planned", "trials planned", Count{verdict.num_planned}});
-  facts.push_back({"device_hours_at_most", "device-hours at most", device_hours_at_most(study.plan)});
-  facts.push_back({"device_hours_spent", "device-hours spent", device_hours_spent(study)});
+  const bool takes_devices = !base::is_predicted(study.plan);
+  facts.push_back({"device_hours_at_most", "device-hours at most", takes_devices ? device_hours_at_most(study.plan) : Cell{}});
+  facts.push_back({"device_hours_spent", "device-hours spent", takes_devices ? device_hours_spent(study) : Cell{}});
   facts.push_back({"trials_missing", "trials missing", Count{verdict.num_missing}});
   facts.push_back({"budget_per_rank_bytes", "budget per rank", cell_of<Bytes>(study.plan.budget_per_rank_bytes)});
   const std::string usable = base::is_predicted(study.plan) ? "predicted usable" : "usable";
@@ -137,7 +138,7 @@ std::vector<Fact> answer_facts(const base::StudyRows& study, const base::StudyVe
   facts.push_back({"scope", "holds for", text_cell(answer.scope)});
   facts.push_back({"confidence", "rests on", text_cell(answer.confidence)});
   facts.push_back({"would_change", "would change it", text_cell(joined(answer.would_change))});
-  facts.push_back({"pareto", "least of peak and time", text_cell(pareto_text(verdict))});
+  facts.push_back({"pareto", "Pareto set", text_cell(pareto_text(verdict))});
   facts.push_back({"reproduce", "to reproduce", text_cell(reproduce_text(study, verdict))});
   return facts;
 }

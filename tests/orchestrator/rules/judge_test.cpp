@@ -242,13 +242,23 @@ TEST(Judge, TakesTheNarrowerArmWhenTheNoiseDoesNotTellThemApart) {
   EXPECT_EQ(headroom_arm(11'500'000, 10'400'000), "moe");
 }
 
-TEST(Judge, TakesTheNarrowestPassingArmWhenNoControlTellsTheNoise) {
-  StudyBuilder builder = capacity_study();
-  for (base::AttemptRows& attempt : builder.rows().attempts)
+// moe takes three times as long as moe+layernorm, and no control passes.
+base::StudyRows slow_moe_study() {
+  base::StudyRows study = capacity_study().rows();
+  for (base::AttemptRows& attempt : study.attempts)
     if (attempt.trial.arm == "moe")
       for (base::RankRows& rank : attempt.ranks)
         for (protocol::StepRecord& step : rank.steps) step.step_time_ns *= 3;
-  EXPECT_EQ(judge_study(builder.rows()).answer.arm, "moe");
+  return study;
+}
+
+TEST(Judge, TakesTheQuickestPassingArmWhenRepeatsTellTheNoise) { EXPECT_EQ(judge_study(slow_moe_study()).answer.arm, "moe+layernorm"); }
+
+TEST(Judge, TakesTheNarrowestPassingArmWhenNothingTellsTheNoise) {
+  base::StudyRows study = slow_moe_study();
+  std::erase_if(study.plan.trials, [](const protocol::Trial& trial) { return trial.block > 0; });
+  std::erase_if(study.attempts, [](const base::AttemptRows& attempt) { return attempt.trial.block > 0; });
+  EXPECT_EQ(judge_study(study).answer.arm, "moe");
 }
 
 TEST(Judge, SetsPassingArmsAgainstTheNarrowestOneWhenTheControlDoesNotFit) {

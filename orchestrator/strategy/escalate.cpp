@@ -10,6 +10,7 @@
 #include "orchestrator/plan/tiers.h"
 #include "orchestrator/rules/conclusion.h"
 #include "orchestrator/rules/fragmentation.h"
+#include "orchestrator/rules/judge_runs.h"
 #include "orchestrator/rules/optimizer_bound.h"
 #include "orchestrator/strategy/arm_order.h"
 #include "orchestrator/strategy/strategies.h"
@@ -76,16 +77,35 @@ std::string gate_text(const rules::FragmentationSign& sign) {
          std::to_string(sign.num_alloc_retries) + " retries";
 }
 
+// Of the control's first run that ran out of memory.
+const protocol::OomRecord* oom_of(const base::StudyRows& study, const std::string& control) {
+  for (const std::size_t index : rules::judged_attempts(study, control)) {
+    const base::AttemptRows& attempt = study.attempts[index];
+    if (!attempt.failure || attempt.failure->kind != protocol::FailureKind::kOom) continue;
+    const base::RankRows* cause = base::find_rank(attempt.ranks, attempt.failure->rank);
+    if (cause != nullptr && cause->oom) return &*cause->oom;
+  }
+  return nullptr;
+}
+
+std::string no_gate_text(const Results& results, const ArmVerdict& control) {
+  const protocol::OomRecord* oom = oom_of(results.study, control.arm);
+  if (oom == nullptr) return control.arm + " " + ending_text(control, results.study.plan.budget_per_rank_bytes);
+  const std::int64_t free_bytes = oom->reserved_bytes - oom->allocated_bytes;
+  return control.arm + " wanted " + bytes_text(oom->requested_bytes) + " with " + bytes_text(free_bytes) + " reserved and free of " +
+         bytes_text(oom->reserved_bytes) +
+         (free_bytes < oom->requested_bytes ? ": what is allocated is too much"
+                                            : ", a block of " + bytes_text(oom->largest_free_block_bytes) + " among them");
+}
+
 // Whether the control is to run again with expandable segments before any recompute.
 bool pass_gate(const Results& results, const Place& place, Growth& growth) {
   const ArmRow* expandable = control_of(results.study.plan, kExpandable);
   if (expandable == nullptr || !place.variation.empty() || place.last != Tier::kControl) return false;
   const ArmVerdict& control = results.of(place.control->arm);
   const auto sign = rules::fragmentation_sign(results.study, place.control->arm);
-  const bool ran_out = control.failure && control.failure->kind == protocol::FailureKind::kOom;
-  if (!sign || !sign->requested_bytes || !ran_out) {
-    growth.leave_out(expandable->arm, "fragmentation is not what stands in the way: " + place.control->arm + " " +
-                                          ending_text(control, results.study.plan.budget_per_rank_bytes));
+  if (!sign || !sign->requested_bytes) {
+    growth.leave_out(expandable->arm, "no sign of fragmentation: " + no_gate_text(results, control));
     return false;
   }
   growth.take(expandable->arm, "fragmentation, before any recompute: " + gate_text(*sign));

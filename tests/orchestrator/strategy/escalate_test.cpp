@@ -48,7 +48,7 @@ TEST(EscalateOnTheTableOfNemotron, ExplainsEveryStepTakenAndNotTaken) {
   }
   const std::string text = decisions_text(plan);
   for (const char* said :
-       {"0 leave_out [] (expandable_segments): fragmentation is not what stands in the way",
+       {"0 leave_out [] (expandable_segments): no sign of fragmentation: [] wanted 64000000 bytes with 30000000 bytes reserved and free",
         "0 take : narrow labels: nothing so far passes within 80000000000 bytes a rank: [] ran out of memory at warm of step 1",
         "0 leave_out []: it ran out of memory", "of the 960000000 bytes that [] held on rank 0 (forward)",
         "2 take moe: it can take at most 200000000 bytes", "3 stop : met: moe peaks at 64653000000 bytes on rank 0"})

@@ -81,11 +81,16 @@ std::string pareto_text(const base::StudyVerdict& verdict) {
   return text;
 }
 
+constexpr const char* kUsualPort = "29500";  // torchrun's; that of the run may be taken by now
+
 // Of the answer's first run that passed, from its launch record.
 std::string reproduce_text(const base::StudyRows& study, const base::StudyVerdict& verdict) {
-  for (std::size_t i = 0; i < study.attempts.size(); ++i)
-    if (verdict.answer.arm == study.attempts[i].trial.arm && verdict.runs[i].outcome == base::Outcome::kPass)
-      return replay_command(study.attempts[i]);
+  for (std::size_t i = 0; i < study.attempts.size(); ++i) {
+    if (verdict.answer.arm != study.attempts[i].trial.arm || verdict.runs[i].outcome != base::Outcome::kPass) continue;
+    base::AttemptRows attempt = study.attempts[i];
+    if (attempt.launch.environment.contains("MASTER_PORT")) attempt.launch.environment["MASTER_PORT"] = kUsualPort;
+    return replay_command(attempt);
+  }
   return "";
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "orchestrator/base/study_plan.h"
 #include "orchestrator/rules/answer.h"
 #include "orchestrator/rules/compare_arms.h"
 #include "orchestrator/rules/conclusion.h"
@@ -49,7 +50,7 @@ base::StudyVerdict judge_study(const base::StudyRows& study) {
   mark_pareto(verdict.arms);
   verdict.interactions = find_interactions(study.plan, verdict);
   verdict.answer = find_answer(study, verdict);
-  if (verdict.num_missing > 0) verdict.answer.reason += " (so far: the study is not complete)";
+  if (verdict.num_missing > 0 || base::awaits_decision(study.plan)) verdict.answer.reason += " (so far: the study is not complete)";
   verdict.notes = make_notes(study, verdict);
   return verdict;
 }

@@ -93,7 +93,7 @@ std::vector<std::string> what_would_change(const base::StudyPlan& plan, const ba
                         " bytes more headroom: " + next->arm + ", at " +
                         percent(*next->figures->median_step_time_ns / *arm.figures->median_step_time_ns - 1) + " of time");
   }
-  changes.push_back("another model, attention backend, layout or core revision: measure again");
+  changes.emplace_back("another model, attention backend, layout or core revision: measure again");
   return changes;
 }
 

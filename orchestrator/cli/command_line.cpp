@@ -48,7 +48,7 @@ class CommandLine {
     app_.set_version_flag("-V,--version", version_text(), "Print the build and the schemas' versions");
     app_.add_option("--workspace", options_.workspace, "Folder of studies and database")->capture_default_str();
     app_.add_option("--trainer", options_.trainer, "The trainer; else REMATCH_TRAINER, rematch-train beside rematch, or on PATH");
-    app_.add_flag("-v,--verbose", num_verbose_, "Say more; may be repeated");
+    app_.add_flag("-v,--verbose", num_verbose_, "Say more: of a run, how each rank of a trial ended");
     app_.add_flag("-q,--quiet", num_quiet_, "Say less: no progress");
     app_.add_option("--color", options_.color, "Colours on stderr")
         ->check(CLI::IsMember({"auto", "always", "never"}))

@@ -9,6 +9,8 @@
 #include "orchestrator/cli/prediction.h"
 #include "orchestrator/cli/sweep_input.h"
 #include "orchestrator/cli/verb.h"
+#include "orchestrator/engine/plan_change.h"
+#include "schemas/protocol/trial_paths.h"
 
 namespace rematch::cli {
 
@@ -54,6 +56,8 @@ class PlanVerb : public Verb {
       known.prediction = std::move(std::get<Prediction>(predicted));
     }
     known.control = find_control_peak(input.plan, options, streams);  // of the prediction too
+    const auto folder = protocol::WorkspacePaths{options.workspace}.study(input.plan.name, input.plan.study_id);
+    if (const auto change = engine::plan_change(folder, input.plan)) streams.err << "rematch: " << *change << "\n";
     print(input, known, streams);
     return Exit::kOk;
   }

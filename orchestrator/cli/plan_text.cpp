@@ -8,6 +8,7 @@
 #include "orchestrator/base/layout_text.h"
 #include "orchestrator/base/study_plan.h"
 #include "orchestrator/cli/control_peak.h"
+#include "orchestrator/cli/text_table.h"
 #include "orchestrator/rules/attribution.h"
 #include "orchestrator/spec/units.h"
 #include "orchestrator/strategy/rounds.h"
@@ -16,22 +17,7 @@ namespace rematch::cli {
 
 namespace {
 
-using Row = std::vector<std::string>;
-
-// Columns are two spaces apart; the last one is not padded.
-std::string table(const std::vector<Row>& rows) {
-  std::vector<std::size_t> widths(rows.front().size());
-  for (const auto& row : rows)
-    for (std::size_t column = 0; column < row.size(); ++column) widths[column] = std::max(widths[column], row[column].size());
-  std::string text;
-  for (const auto& row : rows) {
-    std::string line = " ";
-    for (std::size_t column = 0; column < row.size(); ++column)
-      line += " " + row[column] + std::string(widths[column] - row[column].size() + 1, ' ');
-    text += line.substr(0, line.find_last_not_of(' ') + 1) + "\n";
-  }
-  return text;
-}
+using Row = TableRow;
 
 std::string sites_text(const base::ArmRow& arm) {
   std::string text;
@@ -87,7 +73,7 @@ std::string arms_text(const base::StudyPlan& plan, const PlanKnowledge& known) {
     });
   if (known.prediction)
     add_column(rows, arms, "predicted", [&](const base::ArmRow& arm) { return predicted_text(*known.prediction, arm.arm); });
-  std::string text = table(rows);
+  std::string text = text_table(rows);
   if (known.control) text += "upper bounds from " + source_text(*known.control) + "\n";
   if (known.prediction) text += source_text(*known.prediction);
   return text;
@@ -127,7 +113,7 @@ std::string order_text(const base::StudyPlan& plan) {
   std::size_t num_columns = 0;
   for (const Row& row : rows) num_columns = std::max(num_columns, row.size());
   for (Row& row : rows) row.resize(num_columns);
-  return table(rows);
+  return text_table(rows);
 }
 
 std::string rounds_text(const base::StudyPlan& plan) {
@@ -141,7 +127,7 @@ std::string rounds_text(const base::StudyPlan& plan) {
   }
   std::string text = "\nstrategy " + plan.strategy;
   if (plan.budget_per_rank_bytes) text += ", for at most " + spec::format_size_bytes(*plan.budget_per_rank_bytes) + " a rank";
-  return text + "\n" + table(rows);
+  return text + "\n" + text_table(rows);
 }
 
 nlohmann::json rounds_json(const base::StudyPlan& plan) {
@@ -196,7 +182,7 @@ std::string plan_text(const SweepInput& input, const PlanKnowledge& known) {
 std::string origin_text(const SweepInput& input) {
   std::vector<Row> rows = {{"key", "value", "origin"}};
   for (const auto& row : input.spec.origins) rows.push_back({row.key, row.value.empty() ? "-" : row.value, row.origin});
-  return table(rows);
+  return text_table(rows);
 }
 
 nlohmann::json plan_json(const SweepInput& input, const PlanKnowledge& known) {

@@ -1,5 +1,6 @@
 #include "orchestrator/cli/progress.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <ostream>
@@ -30,9 +31,13 @@ void ProgressPrinter::trial_progressed(const engine::TrialPlace& place, const en
 
 void ProgressPrinter::trial_ended(const engine::TrialPlace& place, const base::AttemptRows& attempt) {
   if (chatter_ == Chatter::kQuiet) return;
-  const double seconds = static_cast<double>(attempt.launch.end_unix_ns - attempt.launch.start_unix_ns) / 1e9;
+  const auto seconds = seconds_of(attempt);
   print(place_text(place) + ": " + toned(ending_text(attempt), attempt.failure ? Tone::kBad : Tone::kGood, terminal_) +
-        toned(" (" + duration_text(seconds) + ")", Tone::kFaint, terminal_));
+        (seconds ? toned(" (" + duration_text(*seconds) + ")", Tone::kFaint, terminal_) : ""));
+  if (chatter_ != Chatter::kVerbose) return;
+  print("  trial " + attempt.trial.trial_id + ", supervisor pid " + std::to_string(attempt.launch.supervisor_pid) +
+        ", other processes ended: " + std::to_string(attempt.launch.strays_ended));
+  for (const base::RankRows& rank : attempt.ranks) print(rank_text(rank));
 }
 
 void ProgressPrinter::remarked(const std::string& message) { print("rematch: " + message); }
@@ -72,6 +77,32 @@ std::string ending_text(const base::AttemptRows& attempt) {
   text += ", rank " + std::to_string(failure.rank);
   if (!failure.message.empty()) text += ": " + failure.message;
   return text;
+}
+
+std::string rank_text(const base::RankRows& rank) {
+  const protocol::RankExit& exit = rank.exit;
+  std::string text = "  rank " + std::to_string(rank.rank) + ": ";
+  if (exit.pid == 0) return text + "never started";
+  text += "pid " + std::to_string(exit.pid);
+  if (exit.exit_code) text += ", exit code " + std::to_string(*exit.exit_code);
+  if (exit.signal) text += ", signal " + std::to_string(*exit.signal);
+  if (exit.ended_by_supervisor) text += " (ended by the supervisor)";
+  if (exit.end_mono_ns > 0) text += ", " + duration_text(static_cast<double>(exit.end_mono_ns - exit.start_mono_ns) / 1e9);
+  text += rank.record_complete ? ", record complete" : ", record incomplete";
+  for (const std::string& problem : rank.record_problems) text += "; " + problem;
+  return text;
+}
+
+std::optional<double> seconds_of(const base::AttemptRows& attempt) {
+  std::optional<std::int64_t> begin;
+  std::int64_t end = 0;
+  for (const protocol::RankExit& rank : attempt.launch.ranks) {
+    if (rank.pid == 0) continue;
+    begin = std::min(begin.value_or(rank.start_mono_ns), rank.start_mono_ns);
+    end = std::max(end, rank.end_mono_ns);
+  }
+  if (!begin || end < *begin) return std::nullopt;
+  return static_cast<double>(end - *begin) / 1e9;
 }
 
 std::string duration_text(double seconds) {

@@ -1,8 +1,9 @@
 // The progress of a run on stderr: one line that is rewritten on a terminal, one plain line a trial elsewhere, nothing but remarks under
-// -q.
+// -q, each rank's end besides under -v.
 #pragma once
 
 #include <iosfwd>
+#include <optional>
 #include <string>
 
 #include "orchestrator/cli/terminal.h"
@@ -10,7 +11,7 @@
 
 namespace rematch::cli {
 
-enum class Chatter { kQuiet, kNormal };
+enum class Chatter { kQuiet, kNormal, kVerbose };
 
 class ProgressPrinter final : public engine::Listener {
  public:
@@ -38,6 +39,10 @@ std::string place_text(const engine::TrialPlace& place);
 std::string progress_text(const protocol::Trial& trial, const engine::TrialProgress& progress);
 // "all ranks ended well" or "oom at first_backward, step 0, rank 1: message".
 std::string ending_text(const base::AttemptRows& attempt);
+// "  rank 1: pid 17, exit code 0, 2.1 s, record complete"
+std::string rank_text(const base::RankRows& rank);
+// From the start of the first rank to the end of the last, by the monotonic clock; nullopt when none was started.
+std::optional<double> seconds_of(const base::AttemptRows& attempt);
 std::string duration_text(double seconds);
 
 }  // namespace rematch::cli

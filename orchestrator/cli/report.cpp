@@ -2,6 +2,7 @@
 #include <CLI/CLI.hpp>
 
 #include "orchestrator/cli/beside.h"
+#include "orchestrator/cli/kept_report.h"
 #include "orchestrator/cli/report_output.h"
 #include "orchestrator/cli/study_input.h"
 #include "orchestrator/cli/verb.h"
@@ -31,16 +32,30 @@ class ReportVerb final : public Verb {
   }
 
   Exit run(const GlobalOptions& options, Streams streams) override {
-    const auto loaded = load_study(study_, options, streams);
-    if (const Exit* exit = std::get_if<Exit>(&loaded)) return *exit;
-    const auto& study = std::get<base::StudyRows>(loaded);
+    auto opened = open_store(options, streams);
+    if (const Exit* exit = std::get_if<Exit>(&opened)) return *exit;
+    auto& store = std::get<store::Store>(opened);
+    const base::Result<store::StudySummary> found = store.find_study(study_);
+    if (!found) {
+      streams.err << "rematch: " << found.error().message << "\n";
+      return Exit::kUsage;
+    }
     const auto published = published_.load(streams);
     if (const Exit* exit = std::get_if<Exit>(&published)) return *exit;
     const auto& table = std::get<std::optional<protocol::Published>>(published);
-    return write_report(make_report_beside(study, rules::judge_study(study), table, options, streams), output_, streams);
+    const std::string& study_id = found.value().study_id;
+    if (const auto kept = table ? std::nullopt : find_kept_report(store, study_id)) return write_report(kept->model, output_, streams);
+    return write_report(make_anew(store, study_id, table, options, streams), output_, streams);
   }
 
  private:
+  static report::ReportModel make_anew(store::Store& store, const std::string& study_id, const std::optional<protocol::Published>& table,
+                                       const GlobalOptions& options, Streams streams) {
+    const base::StudyRows study = store.load_study(study_id).value();
+    const base::StudyVerdict verdict = rules::judge_study(study);
+    return make_report_beside(study, verdict, table, options, streams);
+  }
+
   std::string study_;
   PublishedOption published_;
   ReportOutput output_;

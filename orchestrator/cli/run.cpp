@@ -4,6 +4,7 @@
 
 #include "orchestrator/cli/beside.h"
 #include "orchestrator/cli/control_peak.h"
+#include "orchestrator/cli/kept_report.h"
 #include "orchestrator/cli/plan_text.h"
 #include "orchestrator/cli/progress.h"
 #include "orchestrator/cli/sweep_input.h"
@@ -12,6 +13,8 @@
 #include "orchestrator/launch/launcher.h"
 #include "orchestrator/report/format.h"
 #include "orchestrator/report/report_model.h"
+#include "orchestrator/store/store.h"
+#include "schemas/protocol/trial_paths.h"
 
 namespace rematch::cli {
 
@@ -54,23 +57,43 @@ class RunVerb final : public Verb {
       streams.out << plan_text(input, {find_control_peak(input.plan, options, streams), std::nullopt});
       return Exit::kOk;
     }
-    return carry_out(input, std::get<std::optional<protocol::Published>>(published), options, streams);
+    const auto& table = std::get<std::optional<protocol::Published>>(published);
+    if (table) return carry_out(input, table, options, streams);
+    if (const auto finished = find_finished_report(options.workspace, input.plan)) {
+      streams.out << report::render(finished->model, format_).value();
+      return static_cast<Exit>(finished->conclusion);
+    }
+    return carry_out(input, table, options, streams);
   }
 
  private:
   Exit carry_out(const SweepInput& input, const std::optional<protocol::Published>& published, const GlobalOptions& options,
                  Streams streams) const {
     const Terminal terminal = decide_terminal(facts_of_stderr(), options.color);
-    ProgressPrinter progress(streams.err, terminal, options.verbosity < 0 ? Chatter::kQuiet : Chatter::kNormal);
+    ProgressPrinter progress(streams.err, terminal, chatter_of(options));
     const auto result = engine::carry_out(input.plan, {options.workspace, input.trainer, launcher_}, progress);
     if (!result) {
       streams.err << "rematch: " << result.error().message << "\n";
       return Exit::kEnvironment;
     }
+    keep(result.value(), options);
     if (const std::optional<Exit> left = trials_left(result.value(), streams)) return *left;
     const engine::EngineResult& done = result.value();
     streams.out << report::render(make_report_beside(done.study, done.verdict, published, options, streams), format_).value();
     return static_cast<Exit>(base::exit_code(done.verdict.conclusion));
+  }
+
+  static Chatter chatter_of(const GlobalOptions& options) {
+    if (options.verbosity == 0) return Chatter::kNormal;
+    return options.verbosity < 0 ? Chatter::kQuiet : Chatter::kVerbose;
+  }
+
+  // A report that cannot be kept is made again when it is asked for.
+  static void keep(const engine::EngineResult& result, const GlobalOptions& options) {
+    base::Result<store::Store> opened = store::Store::open(protocol::WorkspacePaths{options.workspace}.database());
+    if (!opened) return;
+    store::Store store = std::move(opened).value();
+    keep_report(store, result.study, result.verdict);
   }
 
   // Says what is not done, if anything is.

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <ostream>
 
@@ -13,7 +14,6 @@
 #include "orchestrator/engine/workspace_lock.h"
 #include "orchestrator/store/store.h"
 #include "schemas/protocol/document_error.h"
-#include "schemas/protocol/record_file.h"
 #include "schemas/protocol/trial_paths.h"
 
 namespace rematch::cli {
@@ -44,13 +44,6 @@ struct StudyStatus {
   std::optional<RunningTrial> running;
 };
 
-// A folder without study.json is no study yet.
-std::optional<base::StudyPlan> read_plan(const fs::path& study_folder) {
-  const fs::path path = protocol::StudyPaths{study_folder}.plan();
-  if (!protocol::read_whole_file(path)) return std::nullopt;
-  return base::read_study_plan(path.string());
-}
-
 // The newest attempt without a launch.json.
 std::optional<RunningTrial> find_running(const engine::StudyFolder& folder, const base::StudyPlan& plan) {
   for (const protocol::Trial& trial : plan.trials) {
@@ -62,31 +55,70 @@ std::optional<RunningTrial> find_running(const engine::StudyFolder& folder, cons
   return std::nullopt;
 }
 
-std::vector<store::StudySummary> stored_summaries(const fs::path& workspace) {
-  const fs::path database = protocol::WorkspacePaths{workspace}.database();
-  if (!fs::exists(database)) return {};
-  auto store = store::Store::open(database);
-  return store ? store.value().studies() : std::vector<store::StudySummary>{};
+// What the database knows, which is read many times faster than the plans of the folders. Of a damaged one nothing is known: the folders
+// tell the rest, and `doctor` says what to do.
+class StoredStudies {
+ public:
+  explicit StoredStudies(const fs::path& workspace) {
+    const protocol::WorkspacePaths paths{workspace};
+    if (!fs::exists(paths.database())) return;
+    auto opened = store::Store::open(paths.database());
+    if (!opened) return;
+    try {
+      const store::Store store = std::move(opened).value();
+      for (const store::StudySummary& summary : store.studies()) {
+        const fs::path folder = paths.study(summary.name, summary.study_id);
+        by_folder_[folder.filename()] = {summary, engine::StudyFolder(folder).num_marked_done(store.attempt_keys(summary.study_id))};
+      }
+    } catch (const store::StoreError&) {
+      by_folder_.clear();
+    }
+  }
+
+  struct Known {
+    store::StudySummary summary;
+    std::int64_t num_done = 0;  // what is marked done was stored before
+  };
+  const Known* find(const fs::path& study_folder) const {
+    const auto found = by_folder_.find(study_folder.filename());
+    return found == by_folder_.end() ? nullptr : &found->second;
+  }
+
+ private:
+  std::map<fs::path, Known> by_folder_;
+};
+
+StudyStatus status_by_plan(const fs::path& study_folder, const base::StudyPlan& plan) {
+  return {.name = plan.name,
+          .study_id = plan.study_id,
+          .provenance = base::planned_provenance(plan),
+          .num_planned = static_cast<std::int64_t>(plan.trials.size()),
+          .num_done = engine::StudyFolder(study_folder).num_done(plan),
+          .is_at_its_end = !base::awaits_decision(plan)};
 }
 
-StudyStatus status_of(const fs::path& study_folder, const base::StudyPlan& plan, const std::vector<store::StudySummary>& summaries,
-                      const std::optional<engine::WorkspaceHolder>& holder) {
-  const engine::StudyFolder folder(study_folder);
-  StudyStatus status{plan.name,
-                     plan.study_id,
-                     base::planned_provenance(plan),
-                     static_cast<std::int64_t>(plan.trials.size()),
-                     folder.num_done(plan),
-                     {},
-                     !base::awaits_decision(plan),
-                     {},
-                     {}};
-  const auto stored = std::find_if(summaries.begin(), summaries.end(), [&](const auto& each) { return each.study_id == plan.study_id; });
-  if (stored != summaries.end()) status.num_failed_attempts = stored->num_failed_attempts;
-  if (holder && holder->study == study_folder.filename()) {
-    status.holder = holder;
-    status.running = find_running(folder, plan);
-  }
+StudyStatus status_by_rows(const StoredStudies::Known& known) {
+  return {.name = known.summary.name,
+          .study_id = known.summary.study_id,
+          .provenance = known.summary.provenance,
+          .num_planned = known.summary.num_trials,
+          .num_done = known.num_done,
+          .num_failed_attempts = known.summary.num_failed_attempts,
+          .is_at_its_end = !known.summary.awaits_decision};
+}
+
+// nullopt: a folder that is no study yet.
+std::optional<StudyStatus> status_of(const fs::path& study_folder, const StoredStudies& studies,
+                                     const std::optional<engine::WorkspaceHolder>& holder) {
+  const bool runs = holder && holder->study == study_folder.filename();
+  const StoredStudies::Known* stored = studies.find(study_folder);
+  if (!fs::exists(protocol::StudyPaths{study_folder}.plan())) return std::nullopt;
+  std::optional<base::StudyPlan> plan;
+  if (runs || stored == nullptr) plan = base::read_study_plan(protocol::StudyPaths{study_folder}.plan().string());
+  StudyStatus status = stored != nullptr ? status_by_rows(*stored) : status_by_plan(study_folder, *plan);
+  if (!runs) return status;
+  status.holder = holder;
+  if (plan) status.running = find_running(engine::StudyFolder(study_folder), *plan);
   return status;
 }
 
@@ -95,11 +127,11 @@ std::vector<StudyStatus> all_statuses(const fs::path& workspace) {
   std::error_code none;
   for (const auto& entry : fs::directory_iterator(protocol::WorkspacePaths{workspace}.studies(), none)) folders.push_back(entry.path());
   std::sort(folders.begin(), folders.end());
-  const auto summaries = stored_summaries(workspace);
+  const StoredStudies studies(workspace);
   const auto holder = engine::WorkspaceLock::holder(workspace);
   std::vector<StudyStatus> statuses;
   for (const fs::path& folder : folders)
-    if (const auto plan = read_plan(folder)) statuses.push_back(status_of(folder, *plan, summaries, holder));
+    if (auto status = status_of(folder, studies, holder)) statuses.push_back(*std::move(status));
   return statuses;
 }
 

@@ -6,8 +6,12 @@
 
 #include "orchestrator/base/rows.h"
 #include "orchestrator/cli/verb.h"
+#include "orchestrator/store/store.h"
 
 namespace rematch::cli {
+
+// kEnvironment: no database, or one of a newer program.
+std::variant<store::Store, Exit> open_store(const GlobalOptions& options, Streams streams);
 
 // `key` is a name, an id or an unambiguous prefix; empty for the only study of the workspace. The Exit says why there is none: kEnvironment
 // (no database, or one of a newer program), kUsage (no such study, or several).

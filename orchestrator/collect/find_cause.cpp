@@ -73,6 +73,18 @@ const base::RankRows* straggler_of(const base::AttemptRows& attempt) {
   return nullptr;
 }
 
+// Records of another trainer than the trial was planned for say nothing of its arm.
+std::optional<base::Failure> trainer_replaced(const base::AttemptRows& attempt) {
+  const std::string& planned = attempt.trial.trainer_build_id;
+  for (const base::RankRows& rank : attempt.ranks)
+    if (rank.hello && rank.hello->build_id != planned)
+      return failure_at(
+          rank, attempt, FailureKind::kLaunch,
+          "the trial was planned for trainer build " + planned + ", and this rank's is " + rank.hello->build_id +
+              ": the trainer was replaced while the study ran. Run again: the plan is made anew for the trainer that is there");
+  return std::nullopt;
+}
+
 std::optional<base::Failure> cause_among_ranks(const base::AttemptRows& attempt) {
   if (auto fault = first_fault(attempt)) return failure_at(*fault->rank, attempt, fault->kind, fault->message);
   if (attempt.launch.end == LaunchEnd::kAllExited) return std::nullopt;
@@ -97,6 +109,7 @@ base::Failure cause_of_timeout(const base::AttemptRows& attempt) {
 std::optional<base::Failure> find_cause(const base::AttemptRows& attempt, Documents documents) {
   if (documents == Documents::kUnreadable)
     return failure_of_attempt(attempt, FailureKind::kLost, "the attempt's documents cannot be read: " + attempt.launch.message);
+  if (auto replaced = trainer_replaced(attempt)) return replaced;
   const std::string& message = attempt.launch.message;
   switch (attempt.launch.end) {
     case LaunchEnd::kAllExited:

@@ -1,4 +1,4 @@
-// What the rule table asks of a setting, and what its rows say of the labels in question. Pure. Internal to compat.
+// What the rules' conditions ask of a subject, by words that several rows share. Pure. Internal to compat.
 #pragma once
 
 #include <string>
@@ -8,40 +8,35 @@
 
 namespace rematch::compat {
 
-bool is_full(const Setting& setting);
-bool is_selective(const Setting& setting);
-bool selects(const Setting& setting, std::string_view label);
+bool is_full(const Subject& subject);
+bool is_selective(const Subject& subject);
+// Of the labels that take effect in the end, and of those that most checks see: before moe_layer_recompute.
+bool selects(const Subject& subject, std::string_view label);
+bool early_selects(const Subject& subject, std::string_view label);
+bool early_is(const Subject& subject, std::string_view granularity);
 
-// Does any layer kind of the family have this label's boundary?
-bool family_has(const Setting& setting, std::string_view label);
-bool selects_without_boundary(const Setting& setting, std::string_view label);
-std::string family_without_it(const Setting& setting);
-// Megatron looks at the flag alone; a family without that field has other experts or none.
-bool has_grouped_experts(const Setting& setting);
-std::string why_no_grouped_experts(const Setting& setting);
-bool has_shared_experts(const Setting& setting);
-bool has_moe_layers(const Setting& setting);
-bool has_layers_out_of_range(const Setting& setting);
+bool is_quantized(const Subject& subject);  // fp8 or fp4
+bool is_gated_delta_net(const Subject& subject);
+bool is_older(const std::optional<Version>& version, std::string_view than);  // false where the version is not known
 
-// Labels whose replay communicates along the context-parallel axis, in this layout.
-bool replays_context_traffic(const Setting& setting);
-std::string replayed_context_traffic(const Setting& setting);
-// Layers of a kind that this trainer does not split over an axis of the layout.
-bool has_unsplit_layers(const Setting& setting);
-std::string unsplit_layers(const Setting& setting);
+bool has_graphs(const Subject& subject);
+bool has_layer_graphs(const Subject& subject);  // local or transformer_engine
+bool graphs_module(const Subject& subject, std::string_view module);
+bool graphs_all(const Subject& subject);                       // whole layers or whole iterations
+bool graphs(const Subject& subject, std::string_view module);  // by name, or with everything
 
-bool has_unknown_label(const Setting& setting);
-std::string unknown_labels(const Setting& setting);
-// Labels that the revision knows and no family of this trainer has.
-bool has_label_without_unit(const Setting& setting);
-std::string labels_without_unit(const Setting& setting);
-// Labels that this model has no layer for; shared_experts has a rule of its own.
-bool has_label_without_site(const Setting& setting);
-std::string labels_without_site(const Setting& setting);
-std::string shared_experts_without_site(const Setting& setting);
+bool has_moe_layers(const Subject& subject);
+bool has_dense_layers(const Subject& subject);
+bool has_shared_experts(const Subject& subject);
+bool drops_and_pads(const Subject& subject);
+std::int64_t num_layers_of_chunk(const Subject& subject);              // of the largest
+std::int64_t num_sites_of(const Subject& subject, const char* label);  // of a trial's model
 
-std::string attention_backend(const Setting& setting);
-std::string modules_under_full(const Setting& setting);
-std::string layers_of_model(const Setting& setting);
+std::string module_list(const Subject& subject);  // "recompute_modules: moe, mlp"
+std::string graph_list(const Subject& subject);   // "cuda_graph_impl local, modules: attn"
+
+// Labels that this model has no layer for, each with the reason; shared_experts has a rule of its own.
+bool has_label_without_site(const Subject& subject);
+std::string labels_without_site(const Subject& subject);
 
 }  // namespace rematch::compat

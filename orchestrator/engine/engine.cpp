@@ -5,10 +5,12 @@
 #include <exception>
 #include <optional>
 #include <set>
+#include <system_error>
 #include <utility>
 
 #include "orchestrator/base/study_plan.h"
 #include "orchestrator/collect/collect.h"
+#include "orchestrator/engine/plan_change.h"
 #include "orchestrator/engine/remaining_time.h"
 #include "orchestrator/engine/study_folder.h"
 #include "orchestrator/engine/trial_runner.h"
@@ -46,6 +48,14 @@ std::string name_of(const protocol::Trial& trial) {
   return trial.arm + " (block " + std::to_string(trial.block) + ", slot " + std::to_string(trial.slot) + ", trial " + trial.trial_id + ")";
 }
 
+// What every further trial would meet as well: the sweep stops.
+bool concerns_every_trial(const std::exception& problem) {
+  if (const auto* refused = dynamic_cast<const std::system_error*>(&problem))
+    return refused->code() == std::errc::no_space_on_device || refused->code() == std::errc::read_only_file_system;
+  const auto* store = dynamic_cast<const store::StoreError*>(&problem);
+  return store != nullptr && store->problem() != store::StoreProblem::kOther;
+}
+
 class Engine {
  public:
   Engine(base::StudyPlan plan, const EngineOptions& options, Listener& listener, store::Store store, launch::Launcher& launcher)
@@ -60,6 +70,8 @@ class Engine {
     EngineResult result;
     std::optional<base::StudyPlan> next = base::awaits_decision(plan_) ? folder_.grown_plan(plan_) : std::nullopt;
     if (!next) next = plan_;
+    if (!base::awaits_decision(plan_))  // what a strategy no longer counts it may come to again
+      if (const auto change = plan_change(folder_.root(), plan_)) listener_.remarked(*change);
     while (next) {
       tell_decisions(*next);
       plan_ = *std::move(next);
@@ -102,8 +114,8 @@ class Engine {
       for (const AttemptOnDisk& attempt : folder_.attempts(trial.trial_id)) {
         if (attempt.is_done && stored.contains({trial.trial_id, attempt.attempt})) continue;
         if (!launcher_.wait_until_gone(attempt.folder, kLeftoverDeadline))
-          return base::Error{attempt.folder.string() + " is still supervised by another process after " +
-                             std::to_string(kLeftoverDeadline.count() / 1000) + " s. End that process, then run again"};
+          return base::Error{"a process of " + attempt.folder.string() + ", which another controller started, still runs after " +
+                             std::to_string(kLeftoverDeadline.count() / 1000) + " s. End it (`rematch doctor` names it), then run again"};
         settle(trial, attempt);
       }
     return std::nullopt;
@@ -129,13 +141,14 @@ class Engine {
     return EngineEnd::kControlRefuted;
   }
 
-  // A trial that breaks the controller is left undone; it does not stop the sweep.
+  // A trial that breaks the controller is left undone; it does not stop the sweep unless the next one would do the same.
   void run_guarded(const protocol::Trial& trial, std::int64_t number, RemainingTime& remaining) {
     const auto begin = std::chrono::steady_clock::now();
     try {
       run_trial(trial, number, remaining);
     } catch (const std::exception& problem) {
       listener_.remarked(name_of(trial) + " could not be carried out: " + problem.what());
+      if (concerns_every_trial(problem)) throw;
     }
     remaining.trial_took(std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
   }
@@ -176,6 +189,10 @@ class Engine {
 base::Result<EngineResult> carry_out(const base::StudyPlan& plan, const EngineOptions& options, Listener& listener) {
   auto launcher = launch::make_launcher(options.launcher);
   if (!launcher) return launcher.error();
+  std::int64_t most_ranks = 0;
+  for (const protocol::Trial& trial : plan.trials)
+    most_ranks = std::max(most_ranks, static_cast<std::int64_t>(protocol::started_ranks(trial).size()));
+  if (const auto problem = launcher.value()->refuse(most_ranks)) return *problem;
   const auto lock = WorkspaceLock::take(options.workspace, plan.name + "-" + plan.study_id);
   if (!lock) return lock.error();
   auto store = store::Store::open(protocol::WorkspacePaths{options.workspace}.database());

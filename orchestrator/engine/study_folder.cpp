@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <charconv>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <string_view>
 
 #include "orchestrator/base/study_plan.h"
 #include "schemas/protocol/document_error.h"
 #include "schemas/protocol/record_file.h"
+#include "schemas/protocol/write_boundary.h"
 
 namespace rematch::engine {
 
@@ -55,6 +57,7 @@ bool extends(const base::StudyPlan& grown, const base::StudyPlan& fresh) {
 
 void StudyFolder::write_plan(const base::StudyPlan& plan) const {
   fs::create_directories(paths_.trials());
+  protocol::pass_write_boundary("made", "study");
   write_when_different(paths_.sweep(), plan.sweep_text);
   write_when_different(paths_.plan(), base::to_json(plan).dump(2) + "\n");
 }
@@ -92,6 +95,14 @@ std::int64_t StudyFolder::num_done(const base::StudyPlan& plan) const {
   return std::count_if(plan.trials.begin(), plan.trials.end(), [&](const protocol::Trial& trial) { return is_done(trial.trial_id); });
 }
 
+std::int64_t StudyFolder::num_marked_done(const std::vector<store::AttemptKey>& attempts) const {
+  std::set<std::string_view> done;
+  for (const store::AttemptKey& key : attempts)
+    if (fs::exists(protocol::AttemptPaths{protocol::attempt_paths(paths_.trial(key.trial_id), key.attempt).root}.done()))
+      done.insert(key.trial_id);
+  return static_cast<std::int64_t>(done.size());
+}
+
 AttemptOnDisk StudyFolder::begin_attempt(const protocol::Trial& trial) const {
   const fs::path trial_folder = paths_.trial(trial.trial_id);
   const auto before = attempts(trial.trial_id);
@@ -100,14 +111,17 @@ AttemptOnDisk StudyFolder::begin_attempt(const protocol::Trial& trial) const {
   const fs::path prepared = folder.string() + ".new";
   fs::remove_all(prepared);
   fs::create_directories(prepared);
-  protocol::write_file_by_rename(protocol::AttemptPaths{prepared}.trial(), protocol::to_json(trial).dump(2) + "\n");
+  protocol::pass_write_boundary("made", "attempt");
+  protocol::write_file_unsynced(protocol::AttemptPaths{prepared}.trial(), protocol::to_json(trial).dump(2) + "\n");
   fs::rename(prepared, folder);
+  protocol::pass_write_boundary("renamed", "attempt");
   return {number, folder, false};
 }
 
 void StudyFolder::mark_done(const AttemptOnDisk& attempt, const std::string& trial_id) const {
+  protocol::sync_file_system(attempt.folder);
   const nlohmann::json document{{"schema", kDoneSchema}, {"trial_id", trial_id}, {"attempt", attempt.attempt}};
-  protocol::write_file_by_rename(protocol::AttemptPaths{attempt.folder}.done(), document.dump() + "\n");
+  protocol::write_file_unsynced(protocol::AttemptPaths{attempt.folder}.done(), document.dump() + "\n");
 }
 
 }  // namespace rematch::engine

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "orchestrator/base/rows.h"
+#include "orchestrator/store/store.h"
 #include "schemas/protocol/trial.h"
 #include "schemas/protocol/trial_paths.h"
 
@@ -26,6 +27,7 @@ class StudyFolder {
  public:
   explicit StudyFolder(std::filesystem::path root) : paths_{std::move(root)} {}
 
+  const std::filesystem::path& root() const { return paths_.root; }
   // sweep.yaml, then study.json. Files that hold the same already are left alone.
   void write_plan(const base::StudyPlan& plan) const;
   // The study.json that an earlier run left, where its strategy had taken `fresh` further; nullopt: there is none, or it is of another
@@ -35,8 +37,11 @@ class StudyFolder {
   std::vector<AttemptOnDisk> attempts(const std::string& trial_id) const;
   bool is_done(const std::string& trial_id) const;
   std::int64_t num_done(const base::StudyPlan& plan) const;
+  // Trials among those of `attempts` with a done.json; looks at no other folder, and not into the files.
+  std::int64_t num_marked_done(const std::vector<store::AttemptKey>& attempts) const;
   // The next attempt's folder; it appears together with its trial.json.
   AttemptOnDisk begin_attempt(const protocol::Trial& trial) const;
+  // Everything of the attempt is on disk before done.json is there. A power cut may take done.json back: then the attempt is settled again.
   void mark_done(const AttemptOnDisk& attempt, const std::string& trial_id) const;
 
  private:

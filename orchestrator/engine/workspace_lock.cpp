@@ -1,17 +1,21 @@
 #include "orchestrator/engine/workspace_lock.h"
 
 #include <fcntl.h>
-#include <sys/file.h>
+#include <signal.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <nlohmann/json.hpp>
 #include <system_error>
+#include <thread>
 #include <utility>
 
 #include "schemas/protocol/record_file.h"
 #include "schemas/protocol/trial_paths.h"
+#include "schemas/protocol/write_boundary.h"
 
 namespace rematch::engine {
 
@@ -27,18 +31,75 @@ std::optional<WorkspaceHolder> read_holder(const std::filesystem::path& path) {
   const auto text = protocol::read_whole_file(path);
   const auto document = nlohmann::json::parse(text.value_or(""), nullptr, false);
   if (!document.is_object()) return std::nullopt;  // its holder has not written itself yet
-  return WorkspaceHolder{document.value("pid", std::int64_t{0}), document.value("host", ""), document.value("study", "")};
+  WorkspaceHolder holder{document.value("pid", std::int64_t{0}), document.value("host", ""), document.value("study", ""), std::nullopt};
+  if (document.contains("start_unix_ns")) holder.start_unix_ns = document.value("start_unix_ns", std::int64_t{0});
+  return holder;
+}
+
+// Whole file, no waiting. l_pid must be 0.
+struct flock whole_file(short kind) {
+  struct flock lock {};
+  lock.l_type = kind;
+  lock.l_whence = SEEK_SET;
+  return lock;
+}
+
+bool try_lock(int descriptor) {
+  struct flock lock = whole_file(F_WRLCK);
+  return ::fcntl(descriptor, F_OFD_SETLK, &lock) == 0;
+}
+
+bool is_locked_by_another(int descriptor) {
+  struct flock lock = whole_file(F_RDLCK);
+  return ::fcntl(descriptor, F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
+}
+
+bool is_gone(const WorkspaceHolder& holder) {
+  return holder.host == host_name() && holder.pid > 0 && ::kill(static_cast<pid_t>(holder.pid), 0) != 0 && errno == ESRCH;
+}
+
+// A process that its holder was just starting when it died has the lock for as long as it takes to become another program.
+bool lock_after_a_dead_holder(int descriptor, const std::filesystem::path& path) {
+  constexpr std::chrono::milliseconds kDeadline{2'000};
+  const auto until = std::chrono::steady_clock::now() + kDeadline;
+  for (;;) {
+    const auto holder = read_holder(path);
+    if (!holder || !is_gone(*holder) || std::chrono::steady_clock::now() >= until) return false;
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    if (try_lock(descriptor)) return true;
+  }
 }
 
 std::string last_error() { return std::generic_category().message(errno); }
 
 void write_holder(int descriptor, const std::string& study) {
-  const std::string text = nlohmann::json{{"pid", ::getpid()}, {"host", host_name()}, {"study", study}}.dump() + "\n";
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  const nlohmann::json holder{{"pid", ::getpid()},
+                              {"host", host_name()},
+                              {"study", study},
+                              {"start_unix_ns", std::chrono::duration_cast<std::chrono::nanoseconds>(now).count()}};
+  const std::string text = holder.dump() + "\n";
   if (::ftruncate(descriptor, 0) != 0 || ::pwrite(descriptor, text.data(), text.size(), 0) != static_cast<ssize_t>(text.size()))
-    throw std::system_error(errno, std::generic_category(), "writing the workspace's lock file");
+    throw std::system_error(errno, std::generic_category(), "cannot write the workspace's lock file");
+  protocol::pass_write_boundary("written", "lock");
+}
+
+std::string utc_text(std::int64_t unix_ns) {
+  const std::time_t seconds = unix_ns / 1'000'000'000;
+  std::tm parts{};
+  ::gmtime_r(&seconds, &parts);
+  std::array<char, 64> text{};
+  std::strftime(text.data(), text.size(), "%Y-%m-%d %H:%M:%S UTC", &parts);
+  return text.data();
 }
 
 }  // namespace
+
+std::string to_string(const WorkspaceHolder& holder) {
+  std::string text = "process " + std::to_string(holder.pid) + " on " + holder.host + " (study " + holder.study;
+  if (holder.start_unix_ns) text += ", since " + utc_text(*holder.start_unix_ns);
+  return text + ")";
+}
 
 base::Result<WorkspaceLock> WorkspaceLock::take(const std::filesystem::path& workspace, const std::string& study) {
   std::error_code error;
@@ -47,17 +108,18 @@ base::Result<WorkspaceLock> WorkspaceLock::take(const std::filesystem::path& wor
     return base::Error{"cannot create the workspace " + workspace.string() + ": " + error.message() + ". Choose another with --workspace"};
   const auto path = protocol::WorkspacePaths{workspace}.lock();
   const int descriptor = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
-  if (descriptor < 0) return base::Error{"cannot write in the workspace: " + path.string() + ": " + last_error()};
+  if (descriptor < 0)
+    return base::Error{"cannot write in the workspace: " + path.string() + ": " + last_error() + ". Choose another with --workspace"};
   WorkspaceLock lock(descriptor);
-  if (::flock(descriptor, LOCK_EX | LOCK_NB) == 0) {
+  bool locked = try_lock(descriptor);
+  if (!locked && errno != EAGAIN && errno != EACCES) return base::Error{"cannot lock " + path.string() + ": " + last_error()};
+  if (!locked) locked = lock_after_a_dead_holder(descriptor, path);
+  if (locked) {
     write_holder(descriptor, study);
     return lock;
   }
-  if (errno != EWOULDBLOCK) return base::Error{"cannot lock " + path.string() + ": " + last_error()};
   const auto other = read_holder(path);
-  const std::string who =
-      other ? "process " + std::to_string(other->pid) + " on " + other->host + " (study " + other->study + ")" : "another process";
-  return base::Error{"the workspace " + workspace.string() + " is in use by " + who +
+  return base::Error{"the workspace " + workspace.string() + " is in use by " + (other ? to_string(*other) : "another process") +
                      ". Wait for it, stop it with SIGINT, or choose another with --workspace"};
 }
 
@@ -65,9 +127,9 @@ std::optional<WorkspaceHolder> WorkspaceLock::holder(const std::filesystem::path
   const auto path = protocol::WorkspacePaths{workspace}.lock();
   const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (descriptor < 0) return std::nullopt;
-  const WorkspaceLock looked_at(descriptor);
-  if (::flock(descriptor, LOCK_SH | LOCK_NB) == 0) return std::nullopt;
-  return read_holder(path);
+  const WorkspaceLock looked_at(descriptor);  // closes it
+  if (!is_locked_by_another(descriptor)) return std::nullopt;
+  return read_holder(path).value_or(WorkspaceHolder{});
 }
 
 WorkspaceLock::WorkspaceLock(WorkspaceLock&& other) noexcept : descriptor_(std::exchange(other.descriptor_, -1)) {}

@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -48,7 +49,10 @@ class Launcher {
   virtual ~Launcher() = default;
   virtual std::string name() const = 0;
   virtual std::unique_ptr<RunningAttempt> start(boost::asio::io_context& context, const LaunchRequest& request, OnAttemptEnd on_end) = 0;
-  // For an attempt that another controller started: waits until nothing of it runs any more. False when the deadline passed first.
+  // Before anything is started: why a trial of so many ranks cannot be. nullopt: nothing speaks against it.
+  virtual std::optional<base::Error> refuse(std::int64_t /*num_ranks*/) { return std::nullopt; }
+  // For an attempt that another controller started: waits until its supervisor is gone, then ends what that left behind. False when
+  // something of it still runs at the deadline.
   virtual bool wait_until_gone(const std::filesystem::path& attempt_folder, std::chrono::milliseconds deadline) = 0;
 };
 

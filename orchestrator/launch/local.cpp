@@ -11,11 +11,14 @@
 #include <system_error>
 
 #include "orchestrator/launch/attempt_lock.h"
+#include "orchestrator/launch/attempt_processes.h"
+#include "orchestrator/launch/descriptor_limit.h"
 #include "orchestrator/launch/launcher.h"
 #include "orchestrator/launch/process.h"
 #include "orchestrator/launch/supervisor.h"
 #include "schemas/protocol/document_error.h"
 #include "schemas/protocol/trial_paths.h"
+#include "schemas/protocol/write_boundary.h"
 
 namespace rematch::launch {
 
@@ -25,6 +28,8 @@ namespace asio = boost::asio;
 
 // A supervisor that outlives the trial's deadline by this much is beyond hope.
 constexpr std::chrono::milliseconds kSupervisorGrace{30'000};
+// From SIGKILL until what a lost supervisor left is gone.
+constexpr std::chrono::milliseconds kKilled{10'000};
 
 class ControlChannel {
  public:
@@ -77,8 +82,12 @@ class LocalAttempt final : public RunningAttempt {
     spec.program = "/proc/self/exe";
     spec.arguments = supervise_command({request.trainer, request.attempt_folder, request.attempt});
     spec.input_descriptor = control_.far();
+    spec.environment = attempt_mark(request.attempt_folder);
+    spec.environment[protocol::kCrashVariable] = "";  // it is the controller's alone
     spec.placement = Placement::kNewSession;
+    protocol::pass_write_boundary("about to start", "supervisor");
     auto supervisor = start_process(context, spec);
+    protocol::pass_write_boundary("started", "supervisor");
     control_.close_far();
     if (!supervisor) {
       asio::post(context, [report = on_end_, error = supervisor.error()] { report(error); });
@@ -87,7 +96,8 @@ class LocalAttempt final : public RunningAttempt {
     supervisor_ = std::move(supervisor).value();
     supervisor_->wait([this](ProcessEnd end) {
       overdue_.cancel();
-      const OnAttemptEnd report = on_end_;  // the callee may drop this attempt
+      if (end.exit_code != 0) end_attempt_processes(folder_, kKilled);  // it could not do so itself
+      const OnAttemptEnd report = on_end_;                              // the callee may drop this attempt
       report(read_record(folder_, end));
     });
     end_when_overdue(std::chrono::milliseconds(request.trial.timeout_ms) + kSupervisorGrace);
@@ -118,8 +128,9 @@ class LocalLauncher final : public Launcher {
   std::unique_ptr<RunningAttempt> start(asio::io_context& context, const LaunchRequest& request, OnAttemptEnd on_end) override {
     return std::make_unique<LocalAttempt>(context, request, std::move(on_end));
   }
+  std::optional<base::Error> refuse(std::int64_t num_ranks) override { return allow_ranks(num_ranks); }
   bool wait_until_gone(const std::filesystem::path& attempt_folder, std::chrono::milliseconds deadline) override {
-    return AttemptLock::take_within(attempt_folder, deadline).has_value();
+    return AttemptLock::take_within(attempt_folder, deadline).has_value() && end_attempt_processes(attempt_folder, kKilled);
   }
 };
 

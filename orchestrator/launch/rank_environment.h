@@ -5,13 +5,12 @@
 #include <map>
 #include <string>
 
-#include "orchestrator/base/result.h"
 #include "schemas/protocol/trial.h"
 
 namespace rematch::launch {
 
-// What all ranks of one host share: WORLD_SIZE, LOCAL_WORLD_SIZE, MASTER_ADDR, MASTER_PORT (free just now), OMP_NUM_THREADS.
-base::Result<std::map<std::string, std::string>> shared_environment(const protocol::Trial& trial);
+// What all ranks of one host share: WORLD_SIZE, LOCAL_WORLD_SIZE, MASTER_ADDR (the loopback address), MASTER_PORT, OMP_NUM_THREADS.
+std::map<std::string, std::string> shared_environment(const protocol::Trial& trial, std::uint16_t master_port);
 
 // RANK and LOCAL_RANK on top of the shared ones.
 std::map<std::string, std::string> rank_environment(const std::map<std::string, std::string>& shared, std::int64_t rank);

@@ -3,6 +3,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <sys/prctl.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -21,8 +22,12 @@
 
 #include "orchestrator/launch/attempt_lock.h"
 #include "orchestrator/launch/descendants.h"
+#include "orchestrator/launch/descriptor_limit.h"
+#include "orchestrator/launch/kernel_oom.h"
+#include "orchestrator/launch/last_words.h"
 #include "orchestrator/launch/process.h"
 #include "orchestrator/launch/rank_environment.h"
+#include "orchestrator/launch/reserved_port.h"
 #include "schemas/protocol/launch_record.h"
 #include "schemas/protocol/record_file.h"
 #include "schemas/protocol/trial.h"
@@ -41,6 +46,18 @@ std::string host_name() {
   std::array<char, 256> name{};
   ::gethostname(name.data(), name.size() - 1);
   return name.data();
+}
+
+// nullopt: there is room, or the system does not tell.
+std::optional<std::string> full_disk(const std::filesystem::path& folder) {
+  constexpr std::uint64_t kFewBytes = 128 << 10;  // less than the records of one rank
+  struct statvfs disk {};
+  if (::statvfs(folder.c_str(), &disk) != 0) return std::nullopt;
+  const std::uint64_t free_bytes = static_cast<std::uint64_t>(disk.f_bavail) * disk.f_frsize;
+  const bool out_of_files = disk.f_files > 0 && disk.f_favail == 0;
+  if (free_bytes >= kFewBytes && !out_of_files) return std::nullopt;
+  return "the disk of " + folder.string() + " is full (" + (out_of_files ? "no further file" : std::to_string(free_bytes) + " bytes left") +
+         "): a rank that cannot write its record fails. Free space, then run again";
 }
 
 class Supervisor {
@@ -72,6 +89,7 @@ class Supervisor {
     }
     if (num_running() > 0) context_.run();
     leave_nothing_behind();
+    blame_full_disk();
     record_.end_unix_ns = unix_now_ns();
     return record_;
   }
@@ -84,12 +102,16 @@ class Supervisor {
   }
 
   bool start_ranks() {
-    const auto shared = shared_environment(trial_);
-    if (!shared) {
-      fail_launch(shared.error().message);
+    auto problem = allow_ranks(static_cast<std::int64_t>(record_.ranks.size()));
+    auto port = ReservedPort::take();
+    if (!problem && !port) problem = port.error();
+    if (problem) {
+      fail_launch(problem->message);
       return false;
     }
-    record_.environment = shared.value();
+    master_port_.emplace(std::move(port).value());
+    record_.environment = shared_environment(trial_, master_port_->number());
+    num_oom_kills_ = num_oom_kills();
     return start_next_ranks(ranks_stand_alone() ? num_cores() : record_.ranks.size());
   }
 
@@ -142,6 +164,7 @@ class Supervisor {
     rank.exit_code = end.exit_code;
     rank.signal = end.signal;
     rank.end_mono_ns = end.end_mono_ns;
+    if (end.signal == SIGKILL && !rank.ended_by_supervisor) look_for_memory_killer(rank);
     const bool bad = end.exit_code != 0;
     if (ranks_stand_alone() && !ending_) return on_lone_rank_end(rank, bad);
     if (bad && !ending_) {
@@ -150,6 +173,27 @@ class Supervisor {
     }
     if (num_running() == 0) return context_.stop();
     if (!bad && !ending_ && !straggling_) wait_for_stragglers(rank.rank);
+  }
+
+  // One rank for each process that the kernel ended since the ranks were started: a further SIGKILL has another cause.
+  void look_for_memory_killer(const protocol::RankExit& rank) {
+    const auto now = num_oom_kills();
+    if (!num_oom_kills_ || !now || *now <= *num_oom_kills_) return;
+    const std::string message =
+        "ended by the kernel's memory killer: SIGKILL that the supervisor did not send, and oom_kill of the control "
+        "group rose to " +
+        std::to_string(*now);
+    ++*num_oom_kills_;
+    write_host_oom(paths_.rank_record(rank.rank), message, rank.end_mono_ns);
+  }
+
+  // Ranks that fail for want of disk say nothing of their arm.
+  void blame_full_disk() {
+    if (record_.end != LaunchEnd::kRankFailed) return;
+    const auto full = full_disk(arguments_.attempt_folder);
+    if (!full) return;
+    record_.end = LaunchEnd::kLaunchFailed;
+    record_.message = *full;
   }
 
   // Each of the others still says how far it gets.
@@ -277,6 +321,8 @@ class Supervisor {
   std::vector<std::unique_ptr<ChildProcess>> children_;
   pid_t group_ = 0;            // the newest
   std::vector<pid_t> groups_;  // of each child
+  std::optional<ReservedPort> master_port_;
+  std::optional<std::int64_t> num_oom_kills_;  // before, and those that a rank has died of
   bool ending_ = false;
   bool straggling_ = false;
 };
@@ -305,7 +351,7 @@ int supervise(const SuperviseArguments& arguments, const Graces& graces) {
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
   const protocol::AttemptPaths paths{arguments.attempt_folder};
   const protocol::LaunchRecord record = Supervisor(arguments, graces, protocol::read_trial(paths.trial().string())).run();
-  protocol::write_file_by_rename(paths.launch(), protocol::to_json(record).dump(2) + "\n");
+  protocol::write_file_unsynced(paths.launch(), protocol::to_json(record).dump(2) + "\n");
   return 0;
 }
 

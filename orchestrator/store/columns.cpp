@@ -10,29 +10,31 @@ std::string joined(const std::vector<std::string>& parts, const std::string& sep
   return text;
 }
 
-std::string upsert_clause(const Key& key, const ColumnWriter& columns) {
+std::string upsert_clause(const Key& key, const std::vector<std::string>& columns) {
   std::vector<std::string> keys;
   for (const auto& [name, value] : key) keys.push_back(name);
   std::vector<std::string> updates;
-  for (const std::string& name : columns.names) updates.push_back(name + " = excluded." + name);
+  for (const std::string& name : columns) updates.push_back(name + " = excluded." + name);
   return " ON CONFLICT (" + joined(keys, ", ") + ") DO UPDATE SET " + joined(updates, ", ");
 }
 
 }  // namespace
 
-void insert_values(Database& database, const std::string& table, const Key& key, const ColumnWriter& columns, OnConflict on_conflict) {
+std::string insert_sql(const std::string& table, const Key& key, const std::vector<std::string>& columns, OnConflict on_conflict) {
   std::vector<std::string> names;
-  ValueRow values;
-  for (const auto& [name, value] : key) {
-    names.push_back(name);
-    values.push_back(value);
-  }
-  names.insert(names.end(), columns.names.begin(), columns.names.end());
-  values.insert(values.end(), columns.values.begin(), columns.values.end());
+  for (const auto& [name, value] : key) names.push_back(name);
+  names.insert(names.end(), columns.begin(), columns.end());
   const std::vector<std::string> marks(names.size(), "?");
   std::string sql = "INSERT INTO " + table + " (" + joined(names, ", ") + ") VALUES (" + joined(marks, ", ") + ")";
   if (on_conflict == OnConflict::kUpdate) sql += upsert_clause(key, columns);
-  database.run(sql, values);
+  return sql;
+}
+
+void insert_values(Database& database, const std::string& table, const Key& key, const ColumnWriter& columns, OnConflict on_conflict) {
+  ValueRow values;
+  for (const auto& [name, value] : key) values.push_back(value);
+  values.insert(values.end(), columns.values.begin(), columns.values.end());
+  database.run(insert_sql(table, key, columns.names, on_conflict), values);
 }
 
 std::vector<ValueRow> select_values(Database& database, const std::string& table, const std::vector<std::string>& columns, const Key& where,

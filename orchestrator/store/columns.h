@@ -1,9 +1,11 @@
 // One description of a table serves writing and reading it: describe(column, row) names every column with the member it holds, and three
-// visitors walk it: ColumnNames, ColumnWriter, ColumnReader. Row descriptions stand in row_columns.h.
+// visitors walk it: ColumnNames, ColumnBinder, ColumnReader. ColumnWriter gathers columns that no row struct has. Row descriptions stand in
+// row_columns.h.
 #pragma once
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -33,7 +35,20 @@ class ColumnWriter {
   template <typename T>
   void operator()(const char* name, const T& member) {
     names.emplace_back(name);
-    values.push_back(blank_ ? Value{} : to_value(member));
+    values.push_back(to_value(member));
+  }
+
+  std::vector<std::string> names;
+  ValueRow values;
+};
+
+// Binds the values of a row to its statement.
+class ColumnBinder {
+ public:
+  ColumnBinder(Statement& statement, int num_bound) : statement_(statement), num_bound_(num_bound) {}
+  template <typename T>
+  void operator()(const char*, const T& member) {
+    statement_.bind(++num_bound_, blank_ ? Value{} : to_value(member));
   }
   template <typename T, typename Describe>
   void part(const char* flag, const std::optional<T>& maybe, Describe describe) {
@@ -44,10 +59,9 @@ class ColumnWriter {
     blank_ = false;
   }
 
-  std::vector<std::string> names;
-  ValueRow values;
-
  private:
+  Statement& statement_;
+  int num_bound_;
   bool blank_ = false;
 };
 
@@ -85,11 +99,21 @@ void insert_values(Database& database, const std::string& table, const Key& key,
 std::vector<ValueRow> select_values(Database& database, const std::string& table, const std::vector<std::string>& columns, const Key& where,
                                     const std::string& order_by);
 
+std::string insert_sql(const std::string& table, const Key& key, const std::vector<std::string>& columns, OnConflict on_conflict);
+
+// A table has one Row type and one set of key columns, so that its statement is made once.
 template <typename Row>
-void insert_row(Database& database, const std::string& table, const Key& key, const Row& row, OnConflict on_conflict = OnConflict::kFail) {
-  ColumnWriter columns;
-  describe(columns, row);
-  insert_values(database, table, key, columns, on_conflict);
+void insert_row(Database& database, std::string_view table, const Key& key, const Row& row) {
+  Statement statement = database.statement(table, [&] {
+    ColumnNames columns;
+    describe(columns, row);
+    return insert_sql(std::string(table), key, columns.names, OnConflict::kFail);
+  });
+  int index = 0;
+  for (const auto& [name, value] : key) statement.bind(++index, value);
+  ColumnBinder binder(statement, index);
+  describe(binder, row);
+  statement.run();
 }
 
 template <typename Row>

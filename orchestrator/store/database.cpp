@@ -1,33 +1,73 @@
 #include "orchestrator/store/database.h"
 
 #include <sqlite3.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
 
+#include <chrono>
+
+#include "orchestrator/store/statement.h"
 #include "orchestrator/store/store.h"
+#include "schemas/protocol/write_boundary.h"
 
 namespace rematch::store {
 
 namespace {
 
-struct Bind {
-  sqlite3_stmt* statement;
-  int index;
-  int operator()(std::monostate) const { return sqlite3_bind_null(statement, index); }
-  int operator()(std::int64_t value) const { return sqlite3_bind_int64(statement, index, value); }
-  int operator()(double value) const { return sqlite3_bind_double(statement, index, value); }
-  int operator()(const std::string& text) const {
-    return sqlite3_bind_text64(statement, index, text.data(), text.size(), SQLITE_TRANSIENT, SQLITE_UTF8);
-  }
-};
+constexpr std::chrono::milliseconds kBusyDeadline{5'000};
 
-Value column_value(sqlite3_stmt* statement, int index) {
-  switch (sqlite3_column_type(statement, index)) {
-    case SQLITE_INTEGER: return static_cast<std::int64_t>(sqlite3_column_int64(statement, index));
-    case SQLITE_FLOAT: return sqlite3_column_double(statement, index);
-    case SQLITE_NULL: return std::monostate{};
-    default: break;
+StoreProblem problem_of(int code) {
+  switch (code & 0xff) {
+    case SQLITE_BUSY:
+    case SQLITE_LOCKED: return StoreProblem::kBusy;
+    case SQLITE_FULL: return StoreProblem::kFull;
+    case SQLITE_READONLY: return StoreProblem::kReadOnly;
+    case SQLITE_CORRUPT:
+    case SQLITE_NOTADB: return StoreProblem::kCorrupt;
+    default: return StoreProblem::kOther;
   }
-  const auto* bytes = static_cast<const char*>(sqlite3_column_blob(statement, index));
-  return std::string(bytes, bytes + sqlite3_column_bytes(statement, index));
+}
+
+// What to do about it; the trial folders hold everything that the database does.
+std::string advice(StoreProblem problem) {
+  switch (problem) {
+    case StoreProblem::kBusy:
+      return ". Another process held it for over " + std::to_string(kBusyDeadline.count() / 1000) +
+             " s: end what has a transaction open in it, then try again";
+    case StoreProblem::kFull: return ". The disk is full. Free space, then try again: what was done stays done";
+    case StoreProblem::kReadOnly: return ". Wanted a file and a folder that can be written";
+    case StoreProblem::kCorrupt:
+      return ". The file is damaged, or no database. The trial folders hold everything: `rematch ingest --rebuild` puts it aside and makes "
+             "it anew";
+    case StoreProblem::kOther: return "";
+  }
+  return "";
+}
+
+bool has_no_space(const std::filesystem::path& path) {
+  constexpr std::uint64_t kFewBytes = 64 << 10;
+  struct statvfs disk {};
+  const std::filesystem::path folder = path.has_parent_path() ? path.parent_path() : ".";
+  return ::statvfs(folder.c_str(), &disk) == 0 && static_cast<std::uint64_t>(disk.f_bavail) * disk.f_frsize < kFewBytes;
+}
+
+// A file name as SQLite's URI wants it.
+std::string uri_of(const std::filesystem::path& path, const char* parameters) {
+  std::string uri = "file:";
+  for (const char each : std::filesystem::absolute(path).string()) {
+    if (each == '%' || each == '?' || each == '#')
+      uri += each == '%' ? "%25" : each == '?' ? "%3f" : "%23";
+    else
+      uri += each;
+  }
+  return uri + parameters;
+}
+
+// Without a log there is nothing but the file, and SQLite needs no lock and no file beside it.
+std::string read_only_uri(const std::filesystem::path& path) {
+  std::error_code none;
+  const auto log_bytes = std::filesystem::file_size(path.string() + "-wal", none);
+  return uri_of(path, none || log_bytes == 0 ? "?immutable=1" : "?mode=ro");
 }
 
 // A statement that is not reset keeps its locks.
@@ -44,11 +84,20 @@ class Reset {
 
 }  // namespace
 
-Database::Database(const std::filesystem::path& path) : path_(path) {
+bool only_readable(const std::filesystem::path& database) {
+  const std::filesystem::path folder = database.has_parent_path() ? database.parent_path() : ".";
+  return ::access(database.c_str(), F_OK) == 0 && (::access(folder.c_str(), W_OK) != 0 || ::access(database.c_str(), W_OK) != 0);
+}
+
+Database::Database(const std::filesystem::path& path, Access access) : path_(path) {
+  const bool reads = access == Access::kReadOnly;
+  const std::string name = reads ? read_only_uri(path) : path.string();
+  const int flags = reads ? SQLITE_OPEN_READONLY | SQLITE_OPEN_URI : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
   try {
-    if (sqlite3_open(path.c_str(), &connection_) != SQLITE_OK) fail("open");
-    sqlite3_busy_timeout(connection_, 5000);
-    execute_script("PRAGMA journal_mode = WAL; PRAGMA foreign_keys = ON; PRAGMA synchronous = NORMAL;");
+    if (sqlite3_open_v2(name.c_str(), &connection_, flags, nullptr) != SQLITE_OK) fail("open");
+    sqlite3_busy_timeout(connection_, static_cast<int>(kBusyDeadline.count()));
+    execute_script("PRAGMA foreign_keys = ON; PRAGMA synchronous = NORMAL;");
+    execute_script("PRAGMA wal_autocheckpoint = 8192; PRAGMA cache_size = -65536;");  // pages of 4 KiB; KiB
   } catch (...) {
     sqlite3_close(connection_);
     throw;
@@ -61,7 +110,9 @@ Database::~Database() {
 }
 
 void Database::fail(const std::string& sql) const {
-  throw StoreError(path_.string() + ": " + sqlite3_errmsg(connection_) + " (" + sql.substr(0, 200) + ")");
+  StoreProblem problem = problem_of(sqlite3_errcode(connection_));
+  if (problem == StoreProblem::kOther && has_no_space(path_)) problem = StoreProblem::kFull;  // its shared memory could not grow
+  throw StoreError(path_.string() + ": " + sqlite3_errmsg(connection_) + " (" + sql.substr(0, 200) + ")" + advice(problem), problem);
 }
 
 void Database::execute_script(const std::string& sql) {
@@ -78,21 +129,40 @@ std::vector<ValueRow> Database::query(const std::string& sql, const ValueRow& pa
   sqlite3_stmt* statement = prepared(sql);
   const Reset reset_at_end(statement);
   for (std::size_t i = 0; i < parameters.size(); ++i)
-    if (std::visit(Bind{statement, static_cast<int>(i) + 1}, parameters[i]) != SQLITE_OK) fail(sql);
+    if (bind_value(statement, static_cast<int>(i) + 1, parameters[i]) != SQLITE_OK) fail(sql);
   std::vector<ValueRow> rows;
   int result = SQLITE_ROW;
-  while ((result = sqlite3_step(statement)) == SQLITE_ROW) {
-    ValueRow& row = rows.emplace_back();
-    for (int i = 0; i < sqlite3_column_count(statement); ++i) row.push_back(column_value(statement, i));
-  }
+  while ((result = sqlite3_step(statement)) == SQLITE_ROW) rows.push_back(column_values(statement));
   if (result != SQLITE_DONE) fail(sql);
   return rows;
 }
 
-Transaction::Transaction(Database& database) : database_(database) { database_.run("BEGIN IMMEDIATE"); }
+Statement Database::statement(std::string_view name, const std::function<std::string()>& make_sql) {
+  const auto found = named_.find(name);
+  if (found != named_.end()) return {*this, found->second};
+  return {*this, named_.emplace(name, prepared(make_sql())).first->second};
+}
+
+void Statement::bind(int index, const Value& value) {
+  if (bind_value(statement_, index, value) != SQLITE_OK) database_.fail(sqlite3_sql(statement_));
+}
+
+void Statement::run() {
+  const Reset reset_at_end(statement_);
+  if (sqlite3_step(statement_) != SQLITE_DONE) database_.fail(sqlite3_sql(statement_));
+}
+
+Transaction::Transaction(Database& database) : database_(database) {
+  if (database_.num_open_transactions_ == 0) {
+    database_.run("BEGIN IMMEDIATE");
+    protocol::pass_write_boundary("transaction begun", "database");
+  }
+  ++database_.num_open_transactions_;
+}
 
 Transaction::~Transaction() {
   if (!open_) return;
+  if (--database_.num_open_transactions_ > 0) return;  // the outermost rolls all back: the error that led here passes it
   try {
     database_.run("ROLLBACK");
   } catch (const StoreError&) {
@@ -101,7 +171,12 @@ Transaction::~Transaction() {
 }
 
 void Transaction::commit() {
-  database_.run("COMMIT");
+  if (database_.num_open_transactions_ == 1) {
+    protocol::pass_write_boundary("rows written", "database");
+    database_.run("COMMIT");
+    protocol::pass_write_boundary("transaction committed", "database");
+  }
+  --database_.num_open_transactions_;
   open_ = false;
 }
 

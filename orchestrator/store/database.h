@@ -1,11 +1,13 @@
-// A thin owner of one SQLite connection: statements in, values out. The only folder that sees sqlite3.h, and only in database.cpp.
+// A thin owner of one SQLite connection: statements in, values out. The only folder that sees sqlite3.h, and only in its .cpp files.
 // Threads: one. Failure: StoreError with the statement and SQLite's message. Ownership: closes in its destructor.
 #pragma once
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -17,10 +19,33 @@ namespace rematch::store {
 using Value = std::variant<std::monostate, std::int64_t, double, std::string>;
 using ValueRow = std::vector<Value>;
 
+enum class Access {
+  kReadWrite,  // creates the file when there is none
+  kReadOnly,   // leaves no trace in the folder, which need not be writable
+};
+
+// There is such a file, and it or its folder cannot be written.
+bool only_readable(const std::filesystem::path& database);
+
+class Database;
+
+// One prepared statement of a connection, for a row written again and again: bind every parameter, then run. Borrowed from its Database.
+class Statement {
+ public:
+  void bind(int index, const Value& value);  // 1-based
+  void run();
+
+ private:
+  friend class Database;
+  Statement(Database& database, sqlite3_stmt* statement) : database_(database), statement_(statement) {}
+  Database& database_;
+  sqlite3_stmt* statement_;
+};
+
 class Database {
  public:
-  // Opens or creates; write-ahead log, foreign keys on, waits up to five seconds for another connection.
-  explicit Database(const std::filesystem::path& path);
+  // Foreign keys on; waits up to five seconds for another connection. Writes nothing: the journal is chosen by the caller.
+  explicit Database(const std::filesystem::path& path, Access access = Access::kReadWrite);
   ~Database();
   Database(const Database&) = delete;
   Database& operator=(const Database&) = delete;
@@ -29,17 +54,23 @@ class Database {
   // One statement with `?` parameters; prepared once and kept.
   std::vector<ValueRow> query(const std::string& sql, const ValueRow& parameters = {});
   void run(const std::string& sql, const ValueRow& parameters = {}) { query(sql, parameters); }
+  // The statement of that name; make_sql() is called the first time only.
+  Statement statement(std::string_view name, const std::function<std::string()>& make_sql);
 
  private:
+  friend class Statement;
+  friend class Transaction;
   [[noreturn]] void fail(const std::string& sql) const;
   sqlite3_stmt* prepared(const std::string& sql);
 
   std::filesystem::path path_;
   sqlite3* connection_ = nullptr;
   std::map<std::string, sqlite3_stmt*> statements_;
+  std::map<std::string, sqlite3_stmt*, std::less<>> named_;  // of statements_
+  int num_open_transactions_ = 0;                            // each inside the one before
 };
 
-// Rolls back unless commit() was reached.
+// Rolls back unless commit() was reached. Inside another one it is a part of that: the outermost commits.
 class Transaction {
  public:
   explicit Transaction(Database& database);

@@ -6,6 +6,7 @@
 #include "orchestrator/base/planned_provenance.h"
 #include "orchestrator/store/attempt_rows.h"
 #include "orchestrator/store/attribution_rows.h"
+#include "orchestrator/store/columns.h"
 #include "orchestrator/store/database.h"
 #include "orchestrator/store/migrations.h"
 #include "orchestrator/store/plan_rows.h"
@@ -43,6 +44,30 @@ base::Result<StudySummary> pick_study(const std::vector<StudySummary>& studies, 
   return base::Error{wanted + " and several studies match: " + listed(matching) + "; give more of the name or the id"};
 }
 
+std::unique_ptr<Database> open_to_read(const std::filesystem::path& path) {
+  auto database = std::make_unique<Database>(path, Access::kReadOnly);
+  const std::int64_t wanted = embedded_migrations().back().version;
+  if (const std::int64_t found = schema_version(*database); found != wanted)
+    throw StoreError(path.string() + ": its schema version is " + std::to_string(found) + ", this program reads version " +
+                         std::to_string(wanted) + ", and the folder cannot be written. Copy the workspace to a place that can",
+                     StoreProblem::kReadOnly);
+  return database;
+}
+
+void forget_report(Database& database, const std::string& study_id) { database.run("DELETE FROM report WHERE study_id = ?", {study_id}); }
+
+// Without foreign keys SQLite drops the pages of a table at once; with them it would look at every row. Outside transactions only.
+class WithoutForeignKeys {
+ public:
+  explicit WithoutForeignKeys(Database& database) : database_(database) { database_.execute_script("PRAGMA foreign_keys = OFF"); }
+  ~WithoutForeignKeys() { database_.execute_script("PRAGMA foreign_keys = ON"); }
+  WithoutForeignKeys(const WithoutForeignKeys&) = delete;
+  WithoutForeignKeys& operator=(const WithoutForeignKeys&) = delete;
+
+ private:
+  Database& database_;
+};
+
 }  // namespace
 
 Store::Store(std::unique_ptr<Database> database) : database_(std::move(database)) {}
@@ -53,6 +78,7 @@ Store& Store::operator=(Store&&) noexcept = default;
 base::Result<Store> Store::open(const std::filesystem::path& path) {
   try {
     if (path.has_parent_path()) std::filesystem::create_directories(path.parent_path());
+    if (only_readable(path)) return Store(open_to_read(path));
     auto database = std::make_unique<Database>(path);
     migrate(*database, path, embedded_migrations());
     return Store(std::move(database));
@@ -65,13 +91,24 @@ base::Result<Store> Store::open(const std::filesystem::path& path) {
 
 void Store::put_plan(const base::StudyPlan& plan) {
   Transaction transaction(*database_);
+  forget_report(*database_, plan.study_id);
   upsert_plan(*database_, plan);
   transaction.commit();
 }
 
 void Store::put_attempt(const base::AttemptRows& attempt) {
   Transaction transaction(*database_);
+  forget_report(*database_, attempt.study_id);
   insert_attempt(*database_, attempt);
+  transaction.commit();
+}
+
+void Store::put_attempts(const std::vector<base::AttemptRows>& attempts) {
+  Transaction transaction(*database_);
+  for (const base::AttemptRows& attempt : attempts) {
+    forget_report(*database_, attempt.study_id);
+    insert_attempt(*database_, attempt);
+  }
   transaction.commit();
 }
 
@@ -81,9 +118,21 @@ void Store::put_verdicts(const std::string& study_id, const base::StudyVerdict& 
   transaction.commit();
 }
 
-void Store::clear() {
+void Store::put_report(const std::string& study_id, const StoredReport& report) {
+  ColumnWriter columns;
+  columns("build_id", report.build_id);
+  columns("plan", report.plan);
+  columns("model", report.model);
+  columns("conclusion", report.conclusion);
+  insert_values(*database_, "report", {{"study_id", study_id}}, columns, OnConflict::kUpdate);
+}
+
+void Store::replace_all(const std::function<void()>& fill) {
+  const WithoutForeignKeys faster(*database_);
   Transaction transaction(*database_);
-  database_->run("DELETE FROM study");  // all else goes with it
+  for (const ValueRow& table : database_->query("SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite%'"))
+    database_->execute_script("DELETE FROM \"" + std::get<std::string>(table.front()) + "\"");
+  fill();
   transaction.commit();
 }
 
@@ -93,7 +142,7 @@ std::vector<StudySummary> Store::studies() const {
                                               " (SELECT count(*) FROM attempt a WHERE a.study_id = s.study_id),"
                                               " (SELECT count(*) FROM failure f WHERE f.study_id = s.study_id),"
                                               " (SELECT json_extract(t.document, '$.backend.device') FROM trial t"
-                                              "  WHERE t.study_id = s.study_id ORDER BY run_position LIMIT 1)"
+                                              "  WHERE t.study_id = s.study_id ORDER BY run_position LIMIT 1), awaits_decision"
                                               " FROM study s ORDER BY name, study_id")) {
     std::optional<std::string> device;
     from_value(row[5], device);
@@ -102,14 +151,44 @@ std::vector<StudySummary> Store::studies() const {
                          std::get<std::int64_t>(row[2]),
                          std::get<std::int64_t>(row[3]),
                          std::get<std::int64_t>(row[4]),
-                         {}});
+                         {},
+                         std::get<std::int64_t>(row[6]) != 0});
     if (device) summaries.back().provenance = base::planned_provenance(*device);
   }
   return summaries;
 }
 
+base::Result<StudySummary> Store::find_study(const std::string& key) const { return pick_study(studies(), key); }
+
+std::optional<StoredReport> Store::report(const std::string& study_id) const {
+  const auto rows = select_values(*database_, "report", {"build_id", "plan", "model", "conclusion"}, {{"study_id", study_id}}, "study_id");
+  if (rows.empty()) return std::nullopt;
+  StoredReport report;
+  from_value(rows.front()[0], report.build_id);
+  from_value(rows.front()[1], report.plan);
+  from_value(rows.front()[2], report.model);
+  from_value(rows.front()[3], report.conclusion);
+  return report;
+}
+
+std::vector<std::string> Store::trial_ids(const std::string& study_id) const {
+  std::vector<std::string> ids;
+  for (const ValueRow& row : select_values(*database_, "trial", {"trial_id"}, {{"study_id", study_id}}, "run_position"))
+    from_value(row.front(), ids.emplace_back());
+  return ids;
+}
+
+std::vector<AttemptKey> Store::attempt_keys(const std::string& study_id) const {
+  std::vector<AttemptKey> keys;
+  for (const ValueRow& row : select_values(*database_, "attempt", {"trial_id", "attempt"}, {{"study_id", study_id}}, "trial_id, attempt")) {
+    from_value(row[0], keys.emplace_back().trial_id);
+    from_value(row[1], keys.back().attempt);
+  }
+  return keys;
+}
+
 base::Result<base::StudyRows> Store::load_study(const std::string& key) const {
-  base::Result<StudySummary> picked = pick_study(studies(), key);
+  base::Result<StudySummary> picked = find_study(key);
   if (!picked) return picked.error();
   base::StudyRows rows;
   rows.plan = select_plan(*database_, picked.value().study_id);

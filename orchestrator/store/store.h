@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <stdexcept>
@@ -19,9 +20,22 @@ namespace rematch::store {
 
 class Database;
 
+enum class StoreProblem {
+  kBusy,      // another process held it for longer than the deadline
+  kFull,      // the disk is
+  kReadOnly,  // the file, its folder or the file system is
+  kCorrupt,   // or no database at all
+  kOther,
+};
+
 class StoreError : public std::runtime_error {
  public:
-  explicit StoreError(const std::string& message) : std::runtime_error(message) {}
+  explicit StoreError(const std::string& message, StoreProblem problem = StoreProblem::kOther)
+      : std::runtime_error(message), problem_(problem) {}
+  StoreProblem problem() const { return problem_; }
+
+ private:
+  StoreProblem problem_;
 };
 
 struct StudySummary {
@@ -31,11 +45,26 @@ struct StudySummary {
   std::int64_t num_attempts = 0;
   std::int64_t num_failed_attempts = 0;
   std::optional<protocol::Provenance> provenance;  // of its plan; nullopt without trials
+  bool awaits_decision = false;                    // its strategy may add trials
+};
+
+struct AttemptKey {
+  std::string trial_id;
+  std::int64_t attempt = 1;
+};
+
+// A study's report as one build of the program made it.
+struct StoredReport {
+  std::string build_id;         // of that program
+  std::string plan;             // the study's plan less its trials
+  std::string model;            // JSON
+  std::int64_t conclusion = 0;  // exit code of `rematch run`
 };
 
 class Store {
  public:
-  // Creates the file when there is none; migrates an older one after a backup copy beside it; refuses a newer one.
+  // Creates the file when there is none; migrates an older one after a backup copy beside it; refuses a newer one, which stays as it is.
+  // In a folder that cannot be written it is opened for reading alone, and must have the newest schema.
   static base::Result<Store> open(const std::filesystem::path& database);
   ~Store();
   Store(Store&&) noexcept;
@@ -45,13 +74,24 @@ class Store {
   void put_plan(const base::StudyPlan& plan);
   // Replaces the rows of this trial and attempt in one transaction. Its study and trial must have been put.
   void put_attempt(const base::AttemptRows& attempt);
+  // The same of many, all in one transaction.
+  void put_attempts(const std::vector<base::AttemptRows>& attempts);
   // Replaces all verdicts of the study.
   void put_verdicts(const std::string& study_id, const base::StudyVerdict& verdict);
-  // Removes every row; ingest's first step.
-  void clear();
+  // Replaces the report of the study, which must have been put. It goes when a plan or an attempt of the study is put.
+  void put_report(const std::string& study_id, const StoredReport& report);
+  // Removes every row, then lets `fill` write through this store: all of it is there in the end or, when `fill` throws or the process dies,
+  // what was there before.
+  void replace_all(const std::function<void()>& fill);
 
   std::vector<StudySummary> studies() const;  // by name, then id
   // By name, id or unambiguous prefix of either; an empty key means the only study there is.
+  base::Result<StudySummary> find_study(const std::string& key) const;
+  std::optional<StoredReport> report(const std::string& study_id) const;
+  // In the order in which they run; empty for a study that was never put.
+  std::vector<std::string> trial_ids(const std::string& study_id) const;
+  std::vector<AttemptKey> attempt_keys(const std::string& study_id) const;  // by trial id, then attempt
+  // As find_study, with all rows.
   base::Result<base::StudyRows> load_study(const std::string& key) const;
   // Of a study by its whole id, which must be there; reads no attempts.
   base::StudyPlan load_plan(const std::string& study_id) const;

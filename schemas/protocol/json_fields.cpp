@@ -3,6 +3,7 @@
 #include <cmath>
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <string_view>
 
 #include "schemas/protocol/document_error.h"
 #include "schemas/protocol/record_file.h"
@@ -21,6 +22,13 @@ std::string joined(const std::vector<std::string>& words) {
   std::string text;
   for (const std::string& word : words) text += (text.empty() ? "" : ", ") + word;
   return text;
+}
+
+// Every value that is read has one, so it is made in one piece.
+std::string path_below(const Place& place, std::string_view key) {
+  std::string path;
+  path.reserve(place.path.size() + 1 + key.size());
+  return path.append(place.path).append(1, '.').append(key);
 }
 
 }  // namespace
@@ -42,7 +50,7 @@ std::vector<Place> elements_of(const Place& place) {
 std::vector<std::pair<std::string, Place>> members_of(const Place& place) {
   if (!place.json.is_object()) fail_at(place, "an object");
   std::vector<std::pair<std::string, Place>> members;
-  for (const auto& [key, value] : place.json.items()) members.emplace_back(key, Place{value, place.path + "." + key, place.unknown_keys});
+  for (const auto& [key, value] : place.json.items()) members.emplace_back(key, Place{value, path_below(place, key), place.unknown_keys});
   return members;
 }
 
@@ -98,13 +106,13 @@ FieldReader::FieldReader(const Place& place) : place_(place) {
 }
 
 Place FieldReader::at(const char* key) {
-  known_.insert(key);
+  if (place_.unknown_keys == UnknownKeys::kRefuse) known_.insert(key);
   const auto found = place_.json.find(key);
   if (found == place_.json.end()) {
     throw DocumentError(place_.path + "." + key + ": wanted this key (null where the value may be unknown), found none among: " +
                         (place_.json.empty() ? "nothing" : shown(place_.json)));
   }
-  return {*found, place_.path + "." + key, place_.unknown_keys};
+  return {*found, path_below(place_, key), place_.unknown_keys};
 }
 
 void FieldReader::constant(const char* key, std::string_view wanted) {

@@ -9,6 +9,7 @@
 #include <system_error>
 
 #include "schemas/protocol/document_error.h"
+#include "schemas/protocol/write_boundary.h"
 
 namespace rematch::protocol {
 
@@ -48,6 +49,24 @@ void sync_folder(const std::filesystem::path& folder) {
   if (!descriptor.is_open() || ::fsync(descriptor.value()) != 0) fail("sync the folder", folder);
 }
 
+enum class Sync { kNow, kLater };
+
+void write_and_rename(const std::filesystem::path& path, std::string_view content, Sync sync) {
+  const std::filesystem::path temporary = path.string() + ".tmp";
+  const std::string name = path.filename();
+  {
+    const Descriptor descriptor(temporary, O_WRONLY | O_CREAT | O_TRUNC);
+    if (!descriptor.is_open()) fail("open", temporary);
+    pass_write_boundary("opened", name);
+    write_all(descriptor.value(), content, temporary);
+    pass_write_boundary("written", name);
+    if (sync == Sync::kNow && ::fsync(descriptor.value()) != 0) fail("sync", temporary);
+  }
+  if (sync == Sync::kNow) pass_write_boundary("synced", name);
+  if (::rename(temporary.c_str(), path.c_str()) != 0) fail("rename into place", path);
+  pass_write_boundary("renamed", name);
+}
+
 // Cuts a file's bytes into lines without holding more than one line of at most kMaxLineBytes.
 class LineCutter {
  public:
@@ -85,6 +104,7 @@ class LineCutter {
   void parse() {
     try {
       file_.records.push_back(parse_line(line_));
+      file_.line_numbers.push_back(line_number_);
     } catch (const DocumentError& error) {
       refuse(error.what());
     }
@@ -134,15 +154,17 @@ RecordFile read_record_file(const std::filesystem::path& path) {
 }
 
 void write_file_by_rename(const std::filesystem::path& path, std::string_view content) {
-  const std::filesystem::path temporary = path.string() + ".tmp";
-  {
-    const Descriptor descriptor(temporary, O_WRONLY | O_CREAT | O_TRUNC);
-    if (!descriptor.is_open()) fail("open", temporary);
-    write_all(descriptor.value(), content, temporary);
-    if (::fsync(descriptor.value()) != 0) fail("sync", temporary);
-  }
-  if (::rename(temporary.c_str(), path.c_str()) != 0) fail("rename into place", path);
+  write_and_rename(path, content, Sync::kNow);
   sync_folder(path.parent_path());
+  pass_write_boundary("its folder synced", path.filename().string());
+}
+
+void write_file_unsynced(const std::filesystem::path& path, std::string_view content) { write_and_rename(path, content, Sync::kLater); }
+
+void sync_file_system(const std::filesystem::path& path) {
+  const Descriptor descriptor(path, O_RDONLY);
+  if (!descriptor.is_open() || ::syncfs(descriptor.value()) != 0) fail("sync the file system of", path);
+  pass_write_boundary("file system synced", path.filename().string());
 }
 
 std::optional<std::string> read_whole_file(const std::filesystem::path& path) {

@@ -32,8 +32,9 @@ inline constexpr std::size_t kMaxLineBytes = std::size_t{1} << 20;
 
 struct RecordFile {
   std::vector<RankRecord> records;
-  bool torn_tail = false;              // the last line had no newline; it was not used
-  std::vector<std::string> bad_lines;  // "line 7: why"; such lines were not used
+  std::vector<std::size_t> line_numbers;  // of each of `records`, from 1
+  bool torn_tail = false;                 // the last line had no newline; it was not used
+  std::vector<std::string> bad_lines;     // "line 7: why"; such lines were not used
 };
 
 // A missing file is an empty RecordFile.
@@ -41,6 +42,12 @@ RecordFile read_record_file(const std::filesystem::path& path);
 
 // Writes path + ".tmp", syncs, renames. The file is either absent or whole.
 void write_file_by_rename(const std::filesystem::path& path, std::string_view content);
+
+// The same without waiting for the disk: whole or absent whoever is killed, but a power cut may undo it until sync_file_system() returned.
+void write_file_unsynced(const std::filesystem::path& path, std::string_view content);
+
+// One barrier for any number of files: what was written so far on the file system of `path` is on disk when this returns.
+void sync_file_system(const std::filesystem::path& path);
 
 std::optional<std::string> read_whole_file(const std::filesystem::path& path);
 

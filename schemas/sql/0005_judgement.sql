@@ -14,6 +14,8 @@ UPDATE rank SET cpu_affinity = '', environment = '{}' WHERE has_hello;
 
 ALTER TABLE arm ADD COLUMN variation TEXT NOT NULL DEFAULT '';  -- what its group changes besides recompute: expandable_segments | cpu_offloading
 
+ALTER TABLE study ADD COLUMN awaits_decision INTEGER NOT NULL DEFAULT 0;  -- its strategy may add trials to those that are planned
+
 ALTER TABLE verdict ADD COLUMN pass_rate_low  REAL;      -- Wilson, 95 %
 ALTER TABLE verdict ADD COLUMN pass_rate_high REAL;
 ALTER TABLE verdict ADD COLUMN is_pareto      INTEGER;   -- of an arm: no other of its group is at most as high in peak and time and lower in one

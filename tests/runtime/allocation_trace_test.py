@@ -22,13 +22,14 @@ class AllocationTraceTest(unittest.TestCase):
         self.addCleanup(folder.cleanup)
         self.folder, self.num_runs = pathlib.Path(folder.name), 0
 
-    def record(self, device, limit_bytes=None):
+    def record(self, device, limit_bytes=None, **more):
         """The rank's records, its exit code, and its trace."""
         folder = self.folder / str(self.num_runs)
         self.num_runs += 1
         folder.mkdir()
         document = trial_document(["core_attn"], device=device, world_size=1, expert_parallel=1, training=TRAINING, attention="unfused",
-                                  fields={"moe_router_force_load_balancing": True, "padded_vocab_size": 8192}, memory_limit_bytes=limit_bytes)
+                                  fields={"moe_router_force_load_balancing": True, "padded_vocab_size": 8192}, memory_limit_bytes=limit_bytes,
+                                  **more)
         (folder / "trial.json").write_text(json.dumps(document))
         exit_codes, logs = run_ranks(["--trial", str(folder / "trial.json"), "--allocation-trace", str(folder / "trace")], 1)
         self.assertIn(exit_codes[0], (0, 10), logs[0])
@@ -91,6 +92,16 @@ class AllocationTraceTest(unittest.TestCase):
         self.assertLessEqual(expandable["peak_allocated_bytes"], fixed["peak_allocated_bytes"])
         self.assertLess(expandable["peak_reserved_bytes"], fixed["peak_reserved_bytes"])
         self.assertGreater(fixed["fragmentation"]["reserved_less_allocated_bytes"], 0)
+
+    def test_a_trial_with_expandable_segments_is_the_replay_with_them(self):
+        for device in ("cpu", "meta"):
+            with self.subTest(device=device):
+                fixed_run, _, fixed_trace = self.record(device)
+                run, exit_code, trace = self.record(device, expandable_segments=True)
+                self.assertEqual(exit_code, 0)
+                self.check_whole_run(run, self.replay(trace, "--expandable-segments"))
+                self.check_whole_run(run, self.replay(fixed_trace, "--expandable-segments"))
+                self.assertEqual([step["loss_bits"] for step in run["step"]], [step["loss_bits"] for step in fixed_run["step"]])
 
     def test_a_trace_is_not_written_over_a_file(self):
         _, _, trace = self.record("meta")

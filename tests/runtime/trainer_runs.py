@@ -32,7 +32,7 @@ def resolved_fields(preset, overrides):
 
 def trial_document(modules, *, preset="moonlight_16b", attention="fused", recompute=None, fields=None, world_size=2, expert_parallel=2,
                    training=None, optimizer=None, memory_limit_bytes=None, device="cpu", measure=None, granularity="selective",
-                   parallel=None, features=None, prediction=None, shrink=True):
+                   parallel=None, features=None, prediction=None, shrink=True, expandable_segments=False):
     """`shrink`: moonlight_16b in the size of TINY."""
     description = describe()
     preset = next(known for known in description["presets"] if known["name"] == preset)
@@ -54,7 +54,8 @@ def trial_document(modules, *, preset="moonlight_16b", attention="fused", recomp
                      "num_layers_in_first_pipeline_stage": None, "num_layers_in_last_pipeline_stage": None,
                      "account_for_embedding_in_pipeline_split": False, "account_for_loss_in_pipeline_split": False,
                      **(parallel or {})},
-        "backend": {"device": device, "attention": attention, "memory_limit_bytes": memory_limit_bytes, "expandable_segments": False},
+        "backend": {"device": device, "attention": attention, "memory_limit_bytes": memory_limit_bytes,
+                    "expandable_segments": expandable_segments},
         "features": {"fp8": None, "cuda_graph_impl": "none", "moe_shared_expert_overlap": False, "cpu_offloading": False,
                      "cross_entropy_gradient": "fp32",
                      **(features or {})},

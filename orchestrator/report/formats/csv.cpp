@@ -1,6 +1,7 @@
 // RFC 4180: the main tables only, bytes and nanoseconds as they were stored, an empty field is "not measured". Tables of different
 // provenance follow each other after an empty line, each with its own header, so that no column holds two.
 #include "orchestrator/report/format.h"
+#include "orchestrator/report/formats/csv_text.h"
 #include "orchestrator/report/formats/number_text.h"
 
 namespace rematch::report {
@@ -20,22 +21,15 @@ struct CellText {
   std::string operator()(FractionDelta fraction) const { return number_text(fraction.value); }
 };
 
-std::string quoted(const std::string& text) {
-  if (text.find_first_of(",\"\n\r") == std::string::npos) return text;
-  std::string inner;
-  for (char c : text) inner += c == '"' ? std::string("\"\"") : std::string(1, c);
-  return "\"" + inner + "\"";
-}
-
 std::string table_text(const Table& table) {
   std::string text = "schema_version";
   for (const Column& column : table.columns)
-    if (column.place != Place::kTextOnly) text += "," + quoted(column.key);
+    if (column.place != Place::kTextOnly) text += "," + csv_field(column.key);
   text += "\n";
   for (const auto& row : table.rows) {
     text += std::to_string(kReportSchemaVersion);
     for (std::size_t i = 0; i < row.size(); ++i)
-      if (table.columns[i].place != Place::kTextOnly) text += "," + quoted(std::visit(CellText{}, row[i]));
+      if (table.columns[i].place != Place::kTextOnly) text += "," + csv_field(std::visit(CellText{}, row[i]));
     text += "\n";
   }
   return text;

@@ -42,13 +42,51 @@ class ProgressPrinterTest : public ::testing::Test {
   std::ostringstream err_;
 };
 
+// One rank of two was started, and the wall clock went back by an hour while it ran.
+base::AttemptRows attempt_across_a_clock_step(const protocol::Trial& trial) {
+  base::AttemptRows attempt;
+  attempt.trial = trial;
+  attempt.launch.start_unix_ns = 7'200'000'000'000;
+  attempt.launch.end_unix_ns = 3'600'000'000'000;
+  attempt.launch.supervisor_pid = 16;
+  protocol::RankExit exit;
+  exit.pid = 17;
+  exit.signal = 11;
+  exit.start_mono_ns = 1'000'000'000;
+  exit.end_mono_ns = 3'500'000'000;
+  attempt.launch.ranks = {exit, {.rank = 1}};
+  attempt.ranks.resize(2);
+  attempt.ranks[0].exit = exit;
+  attempt.ranks[0].record_problems = {"line 7: garbage"};
+  attempt.ranks[1].rank = 1;
+  return attempt;
+}
+
+TEST_F(ProgressPrinterTest, SaysHowLongATrialTookByTheMonotonicClock) {
+  const base::AttemptRows attempt = attempt_across_a_clock_step(trial_);
+  EXPECT_EQ(seconds_of(attempt), 2.5);
+  ProgressPrinter(err_, decide_terminal({false, "", false, 80}, "never"), Chatter::kNormal).trial_ended(place_, attempt);
+  EXPECT_NE(err_.str().find("(2.5 s)"), std::string::npos) << err_.str();
+  EXPECT_EQ(seconds_of(base::AttemptRows{}), std::nullopt) << "nothing was started";
+}
+
+TEST_F(ProgressPrinterTest, SaysUnderVerboseHowEachRankEnded) {
+  ProgressPrinter(err_, decide_terminal({false, "", false, 80}, "never"), Chatter::kVerbose)
+      .trial_ended(place_, attempt_across_a_clock_step(trial_));
+  EXPECT_NE(err_.str().find("supervisor pid 16, other processes ended: 0\n"
+                            "  rank 0: pid 17, signal 11, 2.5 s, record incomplete; line 7: garbage\n"
+                            "  rank 1: never started\n"),
+            std::string::npos)
+      << err_.str();
+}
+
 TEST_F(ProgressPrinterTest, PrintsOnePlainLineATrialOutsideOfATerminal) {
   ProgressPrinter printer(err_, Terminal{false, false, 80}, Chatter::kNormal);
   printer.trial_started(place_);
   printer.trial_progressed(place_, {4, 1'500'000, 130.0});
   EXPECT_EQ(err_.str(), "");
   base::AttemptRows attempt;
-  attempt.launch.end_unix_ns = 1'500'000'000;
+  attempt.launch.ranks = {{.pid = 17, .exit_code = 0, .start_mono_ns = 1, .end_mono_ns = 1'500'000'001}};
   printer.trial_ended(place_, attempt);
   EXPECT_EQ(err_.str(), "3/14 [], block 0, slot 0: all ranks ended well (1.5 s)\n");
 }

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/orchestrator/store/dump_rows.h"
 #include "tests/support/child_program.h"
 #include "tests/support/eventually.h"
 #include "tests/support/temp_dir.h"
@@ -110,6 +111,47 @@ TEST_F(Run, StartsNothingTheSecondTimeAndExitsTheSame) {
   EXPECT_EQ(run(""), 4) << err_;
   EXPECT_EQ(files("trial.json"), attempts);
   EXPECT_EQ(out_, table);
+}
+
+TEST_F(Run, MakesTheKeptReportAnewWhenTheSweepOrAFolderChanged) {
+  EXPECT_EQ(run(), 0) << err_;
+  const std::string table = out_;
+  EXPECT_EQ(run("", {"report"}), 0) << err_;
+  EXPECT_EQ(out_, table) << "kept by run";
+  EXPECT_EQ(run("", {"run", sweep().string(), "--set", "budget.per_rank_memory=1MB"}), 5) << "the same trials, judged by another budget";
+  EXPECT_EQ(files("trial.json").size(), kNumTrials);
+  EXPECT_EQ(run(), 0) << err_;
+  fs::remove(*files("done.json").begin());
+  EXPECT_EQ(run(), 0) << err_;
+  EXPECT_EQ(files("done.json").size(), kNumTrials) << "settled again";
+  EXPECT_EQ(out_, table);
+  fs::remove_all((*files("trial.json").begin()).parent_path());
+  EXPECT_EQ(run(), 0) << err_;
+  EXPECT_EQ(files("done.json").size(), kNumTrials) << "a trial whose folder is gone runs again";
+}
+
+TEST_F(Run, AnswersQueriesAndShowsOfWhatItIsDone) {
+  EXPECT_EQ(run(R"({"rules":[{"arm":"moe_act","rank":1,"do":"oom","stage":"first_backward","step":0}]})"), 0) << err_;
+  EXPECT_EQ(run("", {"query", "failures", "-f", "csv"}), 0) << err_;
+  EXPECT_EQ(out_.find("study,arm,block,slot,trial_id,attempt,kind,stage,"), 0U) << out_;
+  EXPECT_NE(out_.find("\nfake,moe_act,0,"), std::string::npos) << out_;
+  EXPECT_EQ(run("", {"query", "arms", "--outcome", "fail", "-f", "jsonl"}), 0) << err_;
+  EXPECT_NE(out_.find("\"arm\":\"moe_act\""), std::string::npos) << out_;
+  EXPECT_EQ(run("", {"query", "--sql", "DELETE FROM study"}), 2);
+  EXPECT_NE(err_.find("a query may only read"), std::string::npos) << err_;
+  EXPECT_EQ(run("", {"query", "peaks", "--limit", "2"}), 0);
+  EXPECT_NE(err_.find("the first 2 rows"), std::string::npos) << err_;
+  EXPECT_EQ(run("", {"query"}), 2);
+  EXPECT_EQ(run("", {"status"}), 0) << err_;
+  EXPECT_NE(out_.find("complete"), std::string::npos) << out_;
+  const std::string rows = dump_rows(workspace() / "rematch.db");
+  fs::remove(workspace() / "rematch.db");
+  EXPECT_EQ(run("", {"ingest"}), 0) << err_;
+  EXPECT_EQ(dump_rows(workspace() / "rematch.db"), rows);
+  fs::remove(workspace() / "rematch.db");
+  EXPECT_EQ(run("", {"status"}), 0) << err_;
+  EXPECT_NE(out_.find("complete"), std::string::npos) << "by the folders alone: " << out_;
+  EXPECT_EQ(run("", {"query", "peaks"}), 8);
 }
 
 TEST_F(Run, GoesOnAfterAFailedTrialAndPlacesItsFailure) {

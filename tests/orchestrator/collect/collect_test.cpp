@@ -303,6 +303,25 @@ TEST_F(Collect, NamesTheBadLinesOfARecord) {
   EXPECT_FALSE(rows.ranks[0].record_complete);
 }
 
+TEST_F(Collect, CallsARankOfAnotherTrainerBuildALaunchThatSaysNothingOfItsArm) {
+  AttemptRows attempt = clean();
+  attempt.ranks[1].hello->build_id = "another";
+  const AttemptRows rows = collected(attempt);
+  ASSERT_TRUE(rows.failure);
+  EXPECT_EQ(rows.failure->kind, FailureKind::kLaunch);
+  EXPECT_EQ(rows.failure->rank, 1);
+  EXPECT_NE(rows.failure->message.find("this rank's is another"), std::string::npos) << rows.failure->message;
+}
+
+TEST_F(Collect, ReadsAnAttemptWhoseWallClockWentBack) {
+  AttemptRows attempt = clean();
+  attempt.launch.end_unix_ns = attempt.launch.start_unix_ns - 3'600'000'000'000;
+  for (RankRows& rank : attempt.ranks) rank.bye->unix_ns = rank.hello->unix_ns - 3'600'000'000'000;
+  const AttemptRows rows = collected(attempt);
+  EXPECT_FALSE(rows.failure);
+  EXPECT_TRUE(rows.ranks[0].record_complete);
+}
+
 TEST_F(Collect, ReportsAMissingRecordFile) {
   collected(clean());
   std::filesystem::remove(protocol::AttemptPaths{folder_}.rank_record(1));

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <set>
+#include <sstream>
 
 #include "tests/orchestrator/compat/settings.h"
 
@@ -154,12 +155,6 @@ TEST_P(ASetting, MeetsTheseRulesAndNoOther) {
 
 INSTANTIATE_TEST_SUITE_P(Table, ASetting, testing::ValuesIn(kCases), [](const auto& row) { return std::string(row.param.name); });
 
-TEST(Rules, EachHaveACaseThatMeetsThem) {
-  std::set<std::string> met;
-  for (const auto& row : kCases) met.insert(row.ids.begin(), row.ids.end());
-  for (const auto& rule : rules()) EXPECT_TRUE(met.contains(std::string(rule.id))) << rule.id;
-}
-
 std::vector<std::string> ids_of(const protocol::Trial& trial) {
   std::vector<std::string> ids;
   for (const auto& violation : violations({trial, sample_family(), sample_trainer()})) ids.push_back(violation.id);
@@ -178,12 +173,28 @@ TEST(Rules, ApplyByRevisionInAnySpelling) {
   EXPECT_EQ(ids_of(trial), std::vector<std::string>{}) << "nothing is known of it";
 }
 
-TEST(Rules, ThatMegatronRaisesRefuseAndTheOthersOnlyWarn) {
-  for (const auto& rule : rules()) {
-    const bool warns = rule.id == "L5" || rule.id == "L7" || rule.id == "L8" || rule.id == "G9" || rule.id == "X1";
-    EXPECT_EQ(rule.effect == Effect::kRefuse, !warns) << rule.id;
-    EXPECT_EQ(rule.origin == Origin::kOurs, rule.id.front() == 'R' || rule.id == "X1") << rule.id;
+TEST(Rules, OfOursAreToldByTheirIdOrTheirReason) {
+  auto trial = sample_setting();
+  full(trial, "block", 5);
+  for (const auto& violation : violations({trial, sample_family(), sample_trainer()}))
+    EXPECT_EQ(violation.origin == Origin::kOurs, violation.reason.starts_with("ours: ")) << violation.id;
+}
+
+TEST(Rules, ReadFieldsThatThereAre) {
+  std::set<std::string> known = {"te_version",        "torch_version",   "recompute_activations",
+                                 "backward_by_grad",  "cross_attention", "stage_input_requires_grad",
+                                 "backend.attention", "trainer.families"};
+  for (const MegatronField& field : megatron_fields()) known.emplace(field.name);
+  for (const Rule& rule : rules()) {
+    std::istringstream fields{std::string(rule.fields)};
+    for (std::string field; std::getline(fields >> std::ws, field, ',');)
+      EXPECT_TRUE(known.contains(field)) << key_of(rule) << " " << field;
   }
+}
+
+TEST(Rules, HaveOneRowAKey) {
+  std::set<std::string> keys;
+  for (const Rule& rule : rules()) EXPECT_TRUE(keys.insert(key_of(rule)).second) << key_of(rule);
 }
 
 std::string told(const protocol::Trial& trial, const protocol::FamilyDescription& family, const std::string& id) {

@@ -37,10 +37,9 @@ inline void drop_label(protocol::FamilyDescription& family, const std::string& l
 inline protocol::Trial sample_setting() {
   protocol::Trial trial;
   trial.model.family = "mla_moe";
-  trial.model.fields = {{"num_layers", std::int64_t{4}},
-                        {"moe_layer_freq", std::vector<std::int64_t>{0, 1, 1, 1}},
-                        {"moe_grouped_gemm", true},
-                        {"moe_shared_expert_intermediate_size", std::int64_t{64}}};
+  trial.model.fields = {{"num_layers", std::int64_t{4}},      {"num_attention_heads", std::int64_t{4}},
+                        {"num_moe_experts", std::int64_t{8}}, {"moe_layer_freq", std::vector<std::int64_t>{0, 1, 1, 1}},
+                        {"moe_grouped_gemm", true},           {"moe_shared_expert_intermediate_size", std::int64_t{64}}};
   trial.recompute.recompute_granularity = "selective";
   trial.recompute.recompute_modules.emplace();
   trial.recompute.core_revision = "24bad8e6";

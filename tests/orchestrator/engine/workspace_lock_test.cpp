@@ -31,6 +31,12 @@ TEST(WorkspaceLock, RefusesASecondHolderAndNamesTheFirst) {
   EXPECT_NE(second.error().message.find("first-1234"), std::string::npos) << second.error().message;
 }
 
+TEST(WorkspaceLock, SaysSinceWhenItIsHeld) {
+  EXPECT_EQ(to_string(WorkspaceHolder{17, "node-a", "first-12ab", 1'700'000'000'000'000'000}),
+            "process 17 on node-a (study first-12ab, since 2023-11-14 22:13:20 UTC)");
+  EXPECT_EQ(to_string(WorkspaceHolder{17, "node-a", "first-12ab", std::nullopt}), "process 17 on node-a (study first-12ab)");
+}
+
 TEST(WorkspaceLock, IsFreeAgainWhenItsHolderIsGone) {
   const tests::TempDir folder;
   { const auto lock = WorkspaceLock::take(folder.path(), "first-1234"); }

@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "orchestrator/launch/attempt_lock.h"
+#include "orchestrator/launch/attempt_processes.h"
 #include "orchestrator/launch/launcher.h"
 #include "orchestrator/launch/supervisor.h"
 #include "tests/support/fake_attempt.h"
@@ -85,6 +86,23 @@ TEST_F(LocalLauncher, ReportsALostAttemptWhenTheSupervisorIsKilledAndItsRanksDie
   ASSERT_FALSE(record.ok());
   EXPECT_NE(record.error().message.find("killed by signal 9"), std::string::npos) << record.error().message;
   EXPECT_TRUE(eventually([&] { return !is_alive(rank); }));
+}
+
+TEST_F(LocalLauncher, EndsWhatAKilledSupervisorLeftBeforeItReportsTheLoss) {
+  FakeAttempt attempt(R"({"rules":[{"rank":1,"do":"daemon"},{"do":"hang_hard"}]})");
+  pid_t rank = 0;
+  pid_t daemon = 0;
+  const auto record = run(attempt, [&](auto&) {
+    rank = pid_of_rank(attempt, 1);
+    daemon = daemon_pid(attempt.paths().root, 1);
+    EXPECT_EQ(launch::attempt_processes(attempt.paths().root).size(), 4U) << "supervisor, two ranks, a grandchild in a session of its own";
+    EXPECT_TRUE(launch::attempt_processes(attempt.paths().root / "other").empty());
+    ::kill(parent_of(rank), SIGKILL);
+  });
+  ASSERT_FALSE(record.ok());
+  EXPECT_TRUE(daemon != 0 && !is_alive(daemon));
+  EXPECT_FALSE(is_alive(rank));
+  EXPECT_TRUE(launch::attempt_processes(attempt.paths().root).empty());
 }
 
 TEST_F(LocalLauncher, BlamesARankThatLeftEarlyWithZeroWhenTheOthersGoOn) {

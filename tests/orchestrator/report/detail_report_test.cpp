@@ -109,7 +109,8 @@ TEST(DetailReport, ShowsBothRanksInBothArmsWhereTheHotRankMoved) {
   builder.add_arm({"moe_act"});
   builder.run_all("[]");
   builder.run_all("moe_act", {.backward_peak_bytes = 900 * tests::kMegabyte, .extra_bytes = {{3, 5 * tests::kMegabyte}}});
-  const Table& table = *find_table(detail(builder.rows(), "moe_act").value(), "moved_ranks");
+  const ReportModel model = detail(builder.rows(), "moe_act").value();
+  const Table& table = *find_table(model, "moved_ranks");
   ASSERT_EQ(table.rows.size(), 2U);
   EXPECT_EQ(std::get<std::string>(table.rows[1][4]), "3 of 4");
   EXPECT_EQ(std::get<Bytes>(table.rows[1][6]).value, 800 * tests::kMegabyte);

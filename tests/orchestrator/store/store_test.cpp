@@ -5,10 +5,12 @@
 #include <algorithm>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <tuple>
 
 #include "orchestrator/base/study_plan.h"
 #include "orchestrator/collect/collect.h"
 #include "orchestrator/rules/judge.h"
+#include "orchestrator/store/kept_rows.h"
 #include "orchestrator/store/migrations.h"
 #include "tests/orchestrator/attempt_files.h"
 #include "tests/orchestrator/predicted_study.h"
@@ -291,7 +293,7 @@ TEST_F(StoreTest, TellsAPredictionFromTheStudyOfTheSameName) {
 TEST_F(StoreTest, ClearsEveryRow) {
   Store store = open();
   put(store, tests::capacity_study().rows());
-  store.clear();
+  store.replace_all([] {});
   for (const char* table : {"study",         "grp",        "arm",        "trial",       "attempt",
                             "rank",          "stage",      "step",       "phase",       "label_count",
                             "rank_oom",      "rank_error", "failure",    "verdict",     "peak_attribution",
@@ -310,7 +312,25 @@ TEST_F(StoreTest, RefusesADatabaseOfANewerProgramAndSaysWhatToDo) {
 
 TEST_F(StoreTest, RefusesAFileThatIsNoDatabase) {
   std::ofstream(path_) << std::string(4096, 'x');
-  EXPECT_FALSE(Store::open(path_));
+  const auto result = Store::open(path_);
+  ASSERT_FALSE(result);
+  EXPECT_NE(result.error().message.find("rematch ingest --rebuild"), std::string::npos) << result.error().message;
+}
+
+TEST_F(StoreTest, ReplacesAllOrNothing) {
+  const base::StudyRows study = tests::clean_study().rows();
+  Store store = open();
+  put(store, study);
+  const auto broken = [&] {
+    store.put_plan(study.plan);
+    throw std::runtime_error("in the middle");
+  };
+  EXPECT_THROW(store.replace_all(broken), std::runtime_error);
+  EXPECT_EQ(store.load_study("clean").value().attempts.size(), study.attempts.size());
+  store.replace_all([] {});
+  EXPECT_TRUE(store.studies().empty());
+  put(store, study);
+  EXPECT_EQ(store.studies().size(), 1U) << "later changes stand for themselves again";
 }
 
 TEST(Migrations, AreNumberedFromOneWithoutGaps) {
@@ -344,9 +364,13 @@ TEST_F(StoreTest, OpensADatabaseOfTheFirstSchemaWithItsStepsAndWithoutAttributio
   {
     Database database(path_);
     database.execute_script(
+        "DROP VIEW errors; DROP VIEW arms; DROP VIEW studies; DROP TABLE report; DROP INDEX study_by_name; DROP INDEX trial_in_run_order; "
+        "DROP INDEX attempt_key");
+    database.execute_script(
         "DROP TABLE decision; DROP TABLE effect; DROP TABLE interaction; DROP TABLE time_fit; DROP TABLE diagnosis; DROP TABLE "
         "field_difference; "
-        "ALTER TABLE arm DROP COLUMN variation; ALTER TABLE verdict DROP COLUMN pass_rate_low; "
+        "ALTER TABLE arm DROP COLUMN variation; ALTER TABLE study DROP COLUMN awaits_decision; ALTER TABLE verdict DROP COLUMN "
+        "pass_rate_low; "
         "ALTER TABLE verdict DROP COLUMN pass_rate_high; ALTER TABLE verdict DROP COLUMN is_pareto; "
         "ALTER TABLE rank DROP COLUMN num_devices; ALTER TABLE rank DROP COLUMN device_id; ALTER TABLE rank DROP COLUMN driver_version; "
         "ALTER TABLE rank DROP COLUMN cuda_version; ALTER TABLE rank DROP COLUMN nccl_version; ALTER TABLE rank DROP COLUMN link_types; "
@@ -366,6 +390,21 @@ TEST_F(StoreTest, OpensADatabaseOfTheFirstSchemaWithItsStepsAndWithoutAttributio
   EXPECT_TRUE(std::filesystem::exists(path_.string() + ".backup-v1"));
   put(store, study);
   EXPECT_TRUE(store.control_peak(tests::hex_id(0xbb)));
+}
+
+TEST_F(StoreTest, RowsLessWhatIsNotKeptAreThoseThatComeBack) {
+  base::StudyRows study = tests::clean_study().rows();
+  Store store = open();
+  put(store, study);
+  const base::StudyRows loaded = store.load_study("clean").value();
+  ASSERT_EQ(loaded.attempts.size(), study.attempts.size());
+  const auto order = [](const base::AttemptRows& rows) { return std::tuple(rows.trial.block, rows.trial.slot, rows.attempt); };
+  std::sort(study.attempts.begin(), study.attempts.end(), [&](const auto& a, const auto& b) { return order(a) < order(b); });
+  for (std::size_t i = 0; i < study.attempts.size(); ++i) {
+    drop_what_is_not_kept(study.attempts[i]);
+    for (std::size_t rank = 0; rank < study.attempts[i].ranks.size(); ++rank)
+      EXPECT_EQ(record_text(loaded.attempts[i].ranks[rank]), record_text(study.attempts[i].ranks[rank]));
+  }
 }
 
 TEST_F(StoreTest, LeavesADatabaseAsItWasWhenAMigrationFails) {

@@ -4,6 +4,10 @@
 #include <sched.h>
 #include <unistd.h>
 
+#include <string>
+
+#include "schemas/protocol/record_file.h"
+
 namespace rematch::probes {
 namespace {
 
@@ -29,7 +33,13 @@ TEST(HostIdentity, CountsOnlyTheCoresThatThisProcessMayUse) {
     if (CPU_ISSET(core, &all)) CPU_SET(core, &one);
   ASSERT_EQ(::sched_setaffinity(0, sizeof one, &one), 0);
   EXPECT_EQ(host_identity().num_usable_cores, 1);
+  EXPECT_EQ(cpu_affinity().find_first_not_of("0123456789"), std::string::npos) << cpu_affinity() << " is not one CPU";
   ASSERT_EQ(::sched_setaffinity(0, sizeof all, &all), 0);
+}
+
+TEST(HostIdentity, ListsTheCpusOfThisProcessAsTheKernelDoes) {
+  const std::string status = protocol::read_whole_file("/proc/self/status").value_or("");
+  EXPECT_EQ(cpu_affinity(), value_of_key(status, "Cpus_allowed_list"));
 }
 
 TEST(ValueOfKey, FindsTheFirstLineWithTheWholeKey) {

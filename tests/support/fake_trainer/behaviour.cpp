@@ -27,7 +27,8 @@ void take_numbers(Behaviour& behaviour, const json& from) {
 }
 
 Misdeed misdeed_of(const json& rule) {
-  static const std::set<std::string> known = {"hang", "hang_hard", "exit", "signal", "flood", "daemon", "torn", "garbage", "oom", "replay"};
+  static const std::set<std::string> known = {"hang",   "hang_hard", "exit",    "signal", "flood", "hog",
+                                              "daemon", "torn",      "garbage", "oom",    "replay"};
   Misdeed misdeed;
   misdeed.what = rule.at("do").get<std::string>();
   if (!known.contains(misdeed.what)) throw std::runtime_error("REMATCH_FAKE: unknown \"do\": " + misdeed.what);

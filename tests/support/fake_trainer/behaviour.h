@@ -2,8 +2,9 @@
 //   {"rules": [{"arm": "moe", "rank": 1, "block": 0, "stage": "first_backward", "step": 0, "do": "oom"}, ...],
 //    "sleep_us": 0, "step_time_us": 1000, "peak_bytes": null}
 // A rule holds where all that it names agrees; one that names no stage and no step acts at the stage spawned. What it may do:
-//   hang, hang_hard (SIGTERM ignored), exit (code), signal (number), flood (megabytes to stdout), daemon (a grandchild that leaves session
-//   and parent), torn (half a line, then exit with code), garbage (a line that is no record), oom, replay (counts a replay of "moe").
+//   hang, hang_hard (SIGTERM ignored), exit (code), signal (number), flood (megabytes to stdout), hog (megabytes of memory), daemon (a
+//   grandchild that leaves session and parent), torn (half a line, then exit with code), garbage (a line that is no record), oom, replay
+//   (counts a replay of "moe").
 // sleep_us is slept in each step, step_time_us is what the records say, peak_bytes replaces the peak of a rule's arm or rank.
 #pragma once
 

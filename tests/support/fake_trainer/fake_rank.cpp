@@ -46,7 +46,8 @@ FakeRank::FakeRank(const std::filesystem::path& attempt_folder, Trial trial, std
       trial_(std::move(trial)),
       rank_(rank),
       behaviour_(std::move(behaviour)),
-      writer_(AttemptPaths{attempt_folder}.rank_record(rank)) {
+      writer_(AttemptPaths{attempt_folder}.rank_record(rank)),
+      build_id_(describe.build_id) {
   for (const FamilyDescription& family : describe.families) {
     if (family.name != trial_.model.family) continue;
     for (const std::string& label : labels_of_revision(trial_.recompute.core_revision))
@@ -111,6 +112,7 @@ void FakeRank::commit(const Misdeed& misdeed) {
   if (misdeed.what == "exit") early_exit_ = static_cast<int>(misdeed.number);
   if (misdeed.what == "signal") ::kill(::getpid(), static_cast<int>(misdeed.number));
   if (misdeed.what == "flood") flood_stdout(misdeed.number);
+  if (misdeed.what == "hog") fill_memory(misdeed.number);
   if (misdeed.what == "daemon") start_daemon(folder_ / ("daemon-" + std::to_string(rank_) + ".pid"));
   if (misdeed.what == "garbage") append_raw(record, "this is no record\n");
   if (misdeed.what == "replay") replays_without_label_ = true;
@@ -154,7 +156,7 @@ void FakeRank::hello() {
   hello.device = trial_.backend.device;
   hello.device_name = "fake device";
   hello.provenance = Provenance::kModelledDevice;
-  hello.build_id = kFakeBuildId;
+  hello.build_id = build_id_;
   hello.libtorch_version = "none";
   hello.comm_backend = "single";
   hello.omp_num_threads = trial_.omp_num_threads;

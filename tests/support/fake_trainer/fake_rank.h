@@ -44,6 +44,7 @@ class FakeRank {
   protocol::RecordWriter writer_;
   protocol::LabelCounts sites_;
   protocol::LabelCounts sites_available_;
+  std::string build_id_;
   protocol::Stage stage_ = protocol::Stage::kSpawned;
   std::optional<std::int64_t> step_;
   std::int64_t lifetime_peak_bytes_ = 0;

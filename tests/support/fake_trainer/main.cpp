@@ -1,6 +1,6 @@
 // A trainer without torch, for process tests: same command line, same files, same exit codes as rematch-train.
-// REMATCH_FAKE says how it misbehaves (behaviour.h), REMATCH_FAKE_TABLE whose outcomes it has instead (published_table.h). `--describe`
-// prints the describe example with this program's build id.
+// REMATCH_FAKE says how it misbehaves (behaviour.h), REMATCH_FAKE_TABLE whose outcomes it has instead (published_table.h),
+// REMATCH_FAKE_BUILD which build it says it is. `--describe` prints the describe example with this program's build id.
 #include <cstdlib>
 #include <exception>
 #include <filesystem>
@@ -29,7 +29,8 @@ protocol::Describe describe() {
   const auto text = protocol::read_whole_file(example);
   if (!text) throw std::runtime_error("no " + example.string());
   protocol::Describe described = protocol::parse_describe(nlohmann::json::parse(*text));
-  described.build_id = tests::kFakeBuildId;
+  const std::string build = variable("REMATCH_FAKE_BUILD");
+  described.build_id = build.empty() ? tests::kFakeBuildId : build;
   return described;
 }
 

@@ -7,6 +7,7 @@
 
 #include <cstring>
 #include <string>
+#include <vector>
 
 namespace rematch::tests {
 
@@ -33,6 +34,11 @@ void start_daemon(const std::filesystem::path& pid_file) {
   }
   ::waitpid(child, nullptr, 0);
   while (!std::filesystem::exists(pid_file) || std::filesystem::file_size(pid_file) == 0) ::usleep(500);
+}
+
+void fill_memory(std::int64_t megabytes) {
+  static std::vector<std::vector<char>> kept;
+  for (std::int64_t i = 0; i < megabytes; ++i) kept.emplace_back(std::size_t{1} << 20, 'x');
 }
 
 void append_raw(const std::filesystem::path& file, const char* text) {

@@ -1,0 +1,162 @@
+#include "orchestrator/store/query.h"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "orchestrator/rules/judge.h"
+#include "orchestrator/store/store.h"
+#include "tests/orchestrator/store/dump_rows.h"
+#include "tests/orchestrator/study_builder.h"
+#include "tests/support/temp_dir.h"
+
+namespace rematch::store {
+namespace {
+
+class QueryTest : public ::testing::Test {
+ protected:
+  QueryTest() {
+    Store store = Store::open(path_).value();
+    store.put_plan(study_.plan);
+    store.put_attempts(study_.attempts);
+    store.put_verdicts(study_.plan.study_id, rules::judge_study(study_));
+  }
+
+  base::Result<Answer> ask_sql(const std::string& sql, std::int64_t most = INT64_MAX) { return ask(path_, {sql, {}}, most); }
+  Answer ask_canned(const std::string& name, const QuestionFilter& filter = {}, std::int64_t most = INT64_MAX) {
+    return ask(path_, canned_question(name, filter).value(), most).value();
+  }
+  static std::size_t column(const Answer& answer, const std::string& name) {
+    const auto found = std::find(answer.columns.begin(), answer.columns.end(), name);
+    EXPECT_NE(found, answer.columns.end()) << name;
+    return static_cast<std::size_t>(found - answer.columns.begin());
+  }
+
+  tests::TempDir temp_;
+  std::filesystem::path path_ = temp_.path() / "rematch.db";
+  base::StudyRows study_ = tests::clean_study().rows();
+};
+
+TEST_F(QueryTest, EveryCannedQuestionAnswersWithTheStudysName) {
+  EXPECT_EQ(question_names(), (std::vector<std::string>{"arms", "errors", "failures", "peaks", "steps", "studies"}));
+  for (const std::string& name : question_names()) {
+    const Answer answer = ask_canned(name);
+    EXPECT_EQ(answer.columns.front(), "study") << name;
+    if (name == "errors" || name == "failures") continue;  // a clean study has none
+    ASSERT_FALSE(answer.rows.empty()) << name;
+    EXPECT_EQ(answer.rows.front().front(), Value(std::string("clean"))) << name;
+  }
+}
+
+TEST_F(QueryTest, RowsComeInTheOrderInWhichTrialsRan) {
+  const Answer answer = ask_canned("steps");
+  std::vector<std::string> ids;
+  for (const ValueRow& row : answer.rows)
+    if (const auto& id = std::get<std::string>(row[column(answer, "trial_id")]); ids.empty() || ids.back() != id) ids.push_back(id);
+  std::vector<std::string> planned;
+  for (const protocol::Trial& trial : study_.plan.trials) planned.push_back(trial.trial_id);
+  EXPECT_EQ(ids, planned);
+}
+
+TEST_F(QueryTest, FiltersKeepWhatAgreesAndRefuseWhatTheQuestionLacks) {
+  const std::string arm = "moe_act";
+  const Answer peaks = ask_canned("peaks", {.study = "cle", .arm = arm, .outcome = "pass", .rank = 0, .phase = "backward"});
+  ASSERT_FALSE(peaks.rows.empty());
+  for (const ValueRow& row : peaks.rows) {
+    EXPECT_EQ(row[column(peaks, "arm")], Value(arm));
+    EXPECT_EQ(row[column(peaks, "rank")], Value(std::int64_t{0}));
+    EXPECT_EQ(row[column(peaks, "phase")], Value(std::string("backward")));
+  }
+  EXPECT_TRUE(ask_canned("peaks", {.outcome = "fail"}).rows.empty());
+  EXPECT_TRUE(ask_canned("studies", {.study = "other"}).rows.empty());
+  const auto refused = canned_question("studies", {.arm = arm, .rank = 1});
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().message, "`studies` has no arm to filter by; `studies` has no rank to filter by");
+  EXPECT_NE(canned_question("memory", {}).error().message.find("arms, errors, failures"), std::string::npos);
+}
+
+TEST_F(QueryTest, ALimitEndsTheReadingAndSaysSo) {
+  EXPECT_EQ(ask_canned("steps", {}, 3).rows.size(), 3U);
+  EXPECT_TRUE(ask_canned("steps", {}, 3).cut);
+  const auto all = static_cast<std::int64_t>(ask_canned("steps").rows.size());
+  EXPECT_FALSE(ask_canned("steps", {}, all).cut);
+}
+
+TEST_F(QueryTest, SqlReadsAndNothingElse) {
+  EXPECT_EQ(ask_sql("WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 4) SELECT sum(i) FROM n")
+                .value()
+                .rows.front()
+                .front(),
+            Value(std::int64_t{10}));
+  const std::string before = tests::dump_rows(path_);
+  const std::string elsewhere = (temp_.path() / "other.db").string();
+  for (const std::string& sql :
+       {std::string("DELETE FROM study"), std::string("UPDATE study SET name = 'x'"), std::string("INSERT INTO grp VALUES ('a', 'b')"),
+        std::string("CREATE TABLE t (n)"), std::string("CREATE TEMP TABLE t (n)"), std::string("DROP VIEW peaks"),
+        "ATTACH '" + elsewhere + "' AS other", std::string("PRAGMA query_only = OFF"), std::string("PRAGMA user_version = 1"),
+        std::string("BEGIN IMMEDIATE"), std::string("VACUUM INTO '/dev/null'"), std::string("SELECT load_extension('x')"),
+        std::string("WITH x AS (SELECT 1) DELETE FROM study"), std::string("SELECT 1; DELETE FROM study")}) {
+    EXPECT_FALSE(ask_sql(sql)) << sql;
+  }
+  EXPECT_FALSE(std::filesystem::exists(elsewhere));
+  EXPECT_EQ(tests::dump_rows(path_), before);
+}
+
+TEST_F(QueryTest, MistakesInSqlAreErrorsOfTheUser) {
+  EXPECT_NE(ask_sql("SELEC 1").error().message.find("syntax error"), std::string::npos);
+  EXPECT_NE(ask_sql("SELECT peek FROM peaks").error().message.find("no such column"), std::string::npos);
+  EXPECT_NE(ask_sql("DELETE FROM study").error().message.find("a query may only read"), std::string::npos);
+  EXPECT_NE(ask_sql("SELECT ?").error().message.find("1 parameters"), std::string::npos);
+  EXPECT_EQ(ask_sql("  -- nothing\n").error().message, "there is no statement in the query");
+  EXPECT_TRUE(ask_sql("SELECT 1; -- and no more"));
+}
+
+TEST_F(QueryTest, RefusesADatabaseOfAnotherVersionAndAFileThatIsNone) {
+  Database(path_).execute_script("PRAGMA user_version = 1");
+  EXPECT_NE(ask_sql("SELECT 1").error().message.find("its schema version is 1"), std::string::npos);
+  std::ofstream(temp_.path() / "text.db") << "this is no database, however long it may be made to look like one";
+  EXPECT_NE(ask(temp_.path() / "text.db", {"SELECT 1", {}}, 1).error().message.find("not a database"), std::string::npos);
+}
+
+TEST_F(QueryTest, ReadsFromAFolderThatCannotBeWritten) {
+  const std::filesystem::path odd = temp_.path() / "a folder? 100%#";
+  std::filesystem::create_directory(odd);
+  std::filesystem::copy_file(path_, odd / "rematch.db");
+  std::filesystem::permissions(odd, std::filesystem::perms::owner_read | std::filesystem::perms::owner_exec);
+  EXPECT_TRUE(ask(odd / "rematch.db", {"SELECT count(*) FROM peaks", {}}, 1));
+  std::filesystem::permissions(odd, std::filesystem::perms::owner_all);
+}
+
+TEST_F(QueryTest, TheSchemaNamesEveryViewWithItsColumns) {
+  const std::string schema = schema_text(path_).value();
+  for (const char* view : {"peaks", "steps", "failures", "arms", "studies", "errors", "attribution", "traffic"})
+    EXPECT_NE(schema.find(std::string("CREATE VIEW ") + view), std::string::npos) << view;
+  EXPECT_LT(schema.find("CREATE VIEW"), schema.find("CREATE TABLE"));
+}
+
+TEST_F(QueryTest, AReportStaysUntilARowOfItsStudyIsPut) {
+  Store store = Store::open(path_).value();
+  const std::string id = study_.plan.study_id;
+  EXPECT_FALSE(store.report(id));
+  store.put_report(id, {"build", "plan", "{}", 4});
+  store.put_report(id, {"build", "plan", "{\"n\":1}", 5});
+  EXPECT_EQ(store.report(id)->model, "{\"n\":1}");
+  EXPECT_EQ(store.report(id)->conclusion, 5);
+  store.put_attempt(study_.attempts.front());
+  EXPECT_FALSE(store.report(id));
+  store.put_report(id, {"build", "plan", "{}", 0});
+  store.put_plan(study_.plan);
+  EXPECT_FALSE(store.report(id));
+}
+
+TEST_F(QueryTest, ClearingLeavesNoRowInAnyTable) {
+  Store store = Store::open(path_).value();
+  store.put_report(study_.plan.study_id, {"build", "plan", "{}", 0});
+  store.replace_all([] {});
+  EXPECT_EQ(tests::dump_rows(path_).find("\n "), std::string::npos) << tests::dump_rows(path_);
+  store.put_plan(study_.plan);
+  EXPECT_EQ(store.trial_ids(study_.plan.study_id).size(), study_.plan.trials.size());
+}
+
+}  // namespace
+}  // namespace rematch::store

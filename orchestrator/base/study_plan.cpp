@@ -101,6 +101,11 @@ std::string_view to_string(DecisionAction action) {
   return "unknown";
 }
 
+bool awaits_decision(const StudyPlan& plan) {
+  const bool decides = plan.blocks_auto || plan.strategy != "one_label";
+  return decides && (plan.decisions.empty() || plan.decisions.back().action != DecisionAction::kStop);
+}
+
 nlohmann::json to_json(const StudyPlan& plan) { return protocol::json_document(plan); }
 
 StudyPlan parse_study_plan(const nlohmann::json& document) {

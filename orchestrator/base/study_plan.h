@@ -13,6 +13,8 @@ inline constexpr const char* kStudySchema = "rematch/study/1";
 
 std::string_view to_string(ArmStatus status);
 std::string_view to_string(DecisionAction action);
+// The strategy has not come to its end: more trials may follow those that are planned.
+bool awaits_decision(const StudyPlan& plan);
 nlohmann::json to_json(const StudyPlan& plan);
 StudyPlan parse_study_plan(const nlohmann::json& document);  // throws protocol::DocumentError
 StudyPlan read_study_plan(const std::string& path);          // the same, naming the file

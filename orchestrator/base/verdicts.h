@@ -214,7 +214,7 @@ struct ArmVerdict {
   std::int64_t num_judged = 0;   // trials with a conclusive attempt
   std::int64_t num_passed = 0;
   std::optional<PassRate> pass_rate;               // nullopt: none judged
-  bool is_pareto = false;                          // passes, and no other arm has both a lower peak and a lower step time
+  bool is_pareto = false;                          // passes, and none of its group is at most as high in peak and time and lower in one
   std::optional<protocol::Provenance> provenance;  // of its figures and of the evidence of its failure; of the first judged run that says
   std::optional<ArmFigures> figures;               // pass and borderline only
   std::optional<Effect> effect;                    // none for the arm that the others are set against
@@ -241,6 +241,22 @@ struct GroupVerdict {
   std::string no_fit;          // why, and what would allow it; empty when nothing was to be fitted
 };
 
+// A difference of two means, with its 95 % interval by Welch's t.
+struct MeanDifference {
+  double value = 0;
+  std::optional<double> low;  // nullopt: fewer than two samples of either
+  std::optional<double> high;
+};
+
+// What a pair of labels does beyond the sum of what each does alone, against the control. 0: they add up.
+struct Interaction {
+  std::string arm;  // the pair
+  std::string first;
+  std::string second;
+  MeanDifference activation_bytes;         // negative: the pair saves more than the sum
+  std::optional<MeanDifference> log_time;  // of log step time; nullopt: a step time is missing
+};
+
 enum class Conclusion { kUsable, kCandidateFailed, kNoneMeetsBudget, kControlInvalid, kUnmatched };
 
 // product.md's exit code of a study: 0, 4, 5, 6, 7.
@@ -251,6 +267,7 @@ struct Answer {
   std::string reason;                        // one sentence
   std::optional<std::int64_t> margin_bytes;  // budget less the arm's peak allocated; set when there is a budget
   std::optional<std::string> headroom_arm;   // the first boundary to take if more headroom is wanted
+  bool headroom_is_measured = false;         // it passed, with a lower peak than the answer's
   std::string scope;                         // model, attention backend, layout, revision: what the answer is about
   std::string confidence;                    // pass rate, intervals and A/A difference that it rests on
   std::vector<std::string> would_change;     // what would change it
@@ -265,6 +282,7 @@ struct StudyVerdict {
   Conclusion conclusion = Conclusion::kUsable;
   std::string conclusion_reason;
   Answer answer;
+  std::vector<Interaction> interactions;  // of pairs whose labels passed alone too
   std::vector<Unmatched> unmatched;
   std::vector<Diagnosis> diagnoses;
   std::vector<std::string> notes;  // moved, hot rank moved, censored, reference, incomplete

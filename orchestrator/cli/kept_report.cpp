@@ -47,6 +47,7 @@ std::optional<KeptReport> find_kept_report(const store::Store& store, const std:
 }
 
 std::optional<KeptReport> find_finished_report(const std::filesystem::path& workspace, const base::StudyPlan& plan) {
+  if (base::awaits_decision(plan)) return std::nullopt;  // where its strategy ends is not known yet
   const protocol::WorkspacePaths paths{workspace};
   if (!std::filesystem::exists(paths.database())) return std::nullopt;
   const base::Result<store::Store> opened = store::Store::open(paths.database());

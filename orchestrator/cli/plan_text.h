@@ -14,9 +14,11 @@ namespace rematch::cli {
 
 struct PlanCost {
   std::size_t num_trials = 0;
-  std::int64_t num_ranks = 0;     // that one trial starts
-  std::int64_t timeout_ms = 0;    // deadline of one attempt
-  double rank_hours_at_most = 0;  // if every trial ran into its deadline
+  std::int64_t num_ranks = 0;          // that one trial starts
+  std::int64_t timeout_ms = 0;         // deadline of one attempt
+  double rank_hours_at_most = 0;       // device-hours, since each rank has a device: if every trial ran into its deadline
+  std::size_t num_trials_at_most = 0;  // with every round that the strategy may come to
+  double rank_hours_at_most_in_all = 0;
 };
 PlanCost cost_of(const base::StudyPlan& plan);
 

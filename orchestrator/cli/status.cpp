@@ -39,6 +39,7 @@ struct StudyStatus {
   std::int64_t num_planned = 0;                     // trials
   std::int64_t num_done = 0;                        // trials
   std::optional<std::int64_t> num_failed_attempts;  // null without a database
+  bool is_at_its_end = true;                        // no trials may follow those that are planned
   std::optional<engine::WorkspaceHolder> holder;    // of the study that runs
   std::optional<RunningTrial> running;
 };
@@ -92,7 +93,8 @@ StudyStatus status_by_plan(const fs::path& study_folder, const base::StudyPlan& 
           .study_id = plan.study_id,
           .provenance = base::planned_provenance(plan),
           .num_planned = static_cast<std::int64_t>(plan.trials.size()),
-          .num_done = engine::StudyFolder(study_folder).num_done(plan)};
+          .num_done = engine::StudyFolder(study_folder).num_done(plan),
+          .is_at_its_end = !base::awaits_decision(plan)};
 }
 
 StudyStatus status_by_rows(const StoredStudies::Known& known) {
@@ -101,7 +103,8 @@ StudyStatus status_by_rows(const StoredStudies::Known& known) {
           .provenance = known.summary.provenance,
           .num_planned = known.summary.num_trials,
           .num_done = known.num_done,
-          .num_failed_attempts = known.summary.num_failed_attempts};
+          .num_failed_attempts = known.summary.num_failed_attempts,
+          .is_at_its_end = !known.summary.awaits_decision};
 }
 
 // nullopt: a folder that is no study yet.
@@ -133,7 +136,8 @@ std::vector<StudyStatus> all_statuses(const fs::path& workspace) {
 }
 
 std::string state_text(const StudyStatus& status) {
-  if (!status.holder) return status.num_done == status.num_planned ? "complete" : "stopped";
+  const bool is_complete = status.num_done == status.num_planned && status.is_at_its_end;
+  if (!status.holder) return is_complete ? "complete" : "stopped";
   std::string text = fmt::format("running in process {} on {}", status.holder->pid, status.holder->host);
   if (status.running)
     text += fmt::format(": {}, block {}, slot {}, step {} of {}", status.running->arm, status.running->block, status.running->slot,
@@ -153,8 +157,13 @@ void print_table(const std::vector<StudyStatus>& statuses, std::ostream& out) {
 }
 
 nlohmann::json to_json(const StudyStatus& status) {
-  nlohmann::json document{{"name", status.name},         {"study_id", status.study_id},    {"num_planned", status.num_planned},
-                          {"num_done", status.num_done}, {"num_failed_attempts", nullptr}, {"running", nullptr}};
+  nlohmann::json document{{"name", status.name},
+                          {"study_id", status.study_id},
+                          {"num_planned", status.num_planned},
+                          {"num_done", status.num_done},
+                          {"num_failed_attempts", nullptr},
+                          {"running", nullptr},
+                          {"is_at_its_end", status.is_at_its_end}};
   document["provenance"] = status.provenance ? nlohmann::json(protocol::to_string(*status.provenance)) : nlohmann::json(nullptr);
   if (status.num_failed_attempts) document["num_failed_attempts"] = *status.num_failed_attempts;
   if (!status.holder) return document;

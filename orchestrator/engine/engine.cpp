@@ -8,6 +8,7 @@
 #include <system_error>
 #include <utility>
 
+#include "orchestrator/base/study_plan.h"
 #include "orchestrator/collect/collect.h"
 #include "orchestrator/engine/plan_change.h"
 #include "orchestrator/engine/remaining_time.h"
@@ -19,6 +20,7 @@
 #include "orchestrator/rules/control_attested.h"
 #include "orchestrator/rules/judge.h"
 #include "orchestrator/store/store.h"
+#include "orchestrator/strategy/extend.h"
 #include "schemas/protocol/trial_paths.h"
 
 namespace rematch::engine {
@@ -56,31 +58,53 @@ bool concerns_every_trial(const std::exception& problem) {
 
 class Engine {
  public:
-  Engine(const base::StudyPlan& plan, const EngineOptions& options, Listener& listener, store::Store store, launch::Launcher& launcher)
-      : plan_(plan),
+  Engine(base::StudyPlan plan, const EngineOptions& options, Listener& listener, store::Store store, launch::Launcher& launcher)
+      : plan_(std::move(plan)),
         listener_(listener),
         store_(std::move(store)),
         launcher_(launcher),
-        folder_(std::filesystem::absolute(protocol::WorkspacePaths{options.workspace}.study(plan.name, plan.study_id))),
+        folder_(std::filesystem::absolute(protocol::WorkspacePaths{options.workspace}.study(plan_.name, plan_.study_id))),
         runner_(launcher, options.trainer, listener) {}
 
   base::Result<EngineResult> run() {
-    if (const auto change = plan_change(folder_.root(), plan_)) listener_.remarked(*change);
-    folder_.write_plan(plan_);
-    store_.put_plan(plan_);
-    if (auto problem = take_over_attempts()) return *problem;
     EngineResult result;
-    result.end = run_trials(result);
-    result.num_undone = static_cast<std::int64_t>(plan_.trials.size()) - folder_.num_done(plan_);
-    if (result.end == EngineEnd::kComplete && result.num_undone > 0) result.end = EngineEnd::kTrialsLeft;
-    if (result.end == EngineEnd::kInterrupted && result.num_undone == 0) result.end = EngineEnd::kComplete;  // the last trial still ended
-    result.study = store_.load_study(plan_.study_id).value();
-    result.verdict = rules::judge_study(result.study);
+    std::optional<base::StudyPlan> next = base::awaits_decision(plan_) ? folder_.grown_plan(plan_) : std::nullopt;
+    if (!next) next = plan_;
+    if (!base::awaits_decision(plan_))  // what a strategy no longer counts it may come to again
+      if (const auto change = plan_change(folder_.root(), plan_)) listener_.remarked(*change);
+    while (next) {
+      tell_decisions(*next);
+      plan_ = *std::move(next);
+      if (auto problem = run_round(result)) return *problem;
+      next = result.end == EngineEnd::kComplete ? strategy::extend(result.study, result.verdict) : std::nullopt;
+    }
     store_.put_verdicts(plan_.study_id, result.verdict);
     return result;
   }
 
  private:
+  // Everything that is planned so far: on disk first, then whatever of it is not done, then judged.
+  std::optional<base::Error> run_round(EngineResult& result) {
+    folder_.write_plan(plan_);
+    store_.put_plan(plan_);
+    if (auto problem = take_over_attempts()) return problem;
+    result.end = run_trials(result);
+    result.num_undone = static_cast<std::int64_t>(plan_.trials.size()) - folder_.num_done(plan_);
+    if (result.end == EngineEnd::kComplete && result.num_undone > 0) result.end = EngineEnd::kTrialsLeft;
+    const bool is_at_its_end = result.num_undone == 0 && !base::awaits_decision(plan_);
+    if (result.end == EngineEnd::kInterrupted && is_at_its_end) result.end = EngineEnd::kComplete;  // the last trial still ended
+    result.study = store_.load_study(plan_.study_id).value();
+    result.verdict = rules::judge_study(result.study);
+    return std::nullopt;
+  }
+
+  // Of what the plan in hand does not have: those of whole rounds; the report has them all.
+  void tell_decisions(const base::StudyPlan& next) {
+    for (std::size_t i = plan_.decisions.size(); i < next.decisions.size(); ++i)
+      if (const base::Decision& decision = next.decisions[i]; decision.arm.empty())
+        listener_.remarked("strategy " + next.strategy + ", " + std::string(base::to_string(decision.action)) + ": " + decision.reason);
+  }
+
   // What another controller left: attempts that ended unseen, or that the database does not have.
   std::optional<base::Error> take_over_attempts() {
     const base::StudyRows study = store_.load_study(plan_.study_id).value();
@@ -151,7 +175,7 @@ class Engine {
     if (!refutation_) refutation_ = refuted_control(attempt);
   }
 
-  const base::StudyPlan& plan_;
+  base::StudyPlan plan_;  // grows
   Listener& listener_;
   store::Store store_;
   launch::Launcher& launcher_;

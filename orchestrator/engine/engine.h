@@ -1,6 +1,7 @@
 // Carries a planned study out, or goes on where it stopped: for each trial in the plan's order that is not done, launch, wait, collect,
-// store, mark done. Every step is on disk before the next begins, so a controller killed at any point loses the trial in flight at most.
-// Called by `run` on one thread; takes SIGINT and SIGTERM for as long as it works.
+// store, mark done; when all are, the strategy says which trials follow, and the grown plan is written before they start. Every step is on
+// disk before the next begins, so a controller killed at any point loses the trial in flight at most. Called by `run` on one thread; takes
+// SIGINT and SIGTERM for as long as it works.
 #pragma once
 
 #include <cstdint>

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "orchestrator/base/study_plan.h"
+#include "schemas/protocol/document_error.h"
 #include "schemas/protocol/record_file.h"
 #include "schemas/protocol/write_boundary.h"
 
@@ -38,6 +39,20 @@ bool says_done(const fs::path& path, const std::string& trial_id) {
   return document.is_object() && document.value("trial_id", "") == trial_id;
 }
 
+// What a strategy changes is taken back, then the two must be the same.
+bool extends(const base::StudyPlan& grown, const base::StudyPlan& fresh) {
+  if (grown.trials.size() < fresh.trials.size() || grown.arms.size() != fresh.arms.size() || !fresh.decisions.empty()) return false;
+  base::StudyPlan shrunk = grown;
+  shrunk.trials.resize(fresh.trials.size());
+  shrunk.decisions.clear();
+  shrunk.num_blocks = fresh.num_blocks;
+  for (std::size_t i = 0; i < fresh.arms.size(); ++i) {
+    shrunk.arms[i].status = fresh.arms[i].status;
+    shrunk.arms[i].reason = fresh.arms[i].reason;
+  }
+  return base::to_json(shrunk) == base::to_json(fresh);
+}
+
 }  // namespace
 
 void StudyFolder::write_plan(const base::StudyPlan& plan) const {
@@ -45,6 +60,19 @@ void StudyFolder::write_plan(const base::StudyPlan& plan) const {
   protocol::pass_write_boundary("made", "study");
   write_when_different(paths_.sweep(), plan.sweep_text);
   write_when_different(paths_.plan(), base::to_json(plan).dump(2) + "\n");
+}
+
+std::optional<base::StudyPlan> StudyFolder::grown_plan(const base::StudyPlan& fresh) const {
+  const auto text = protocol::read_whole_file(paths_.plan());
+  if (!text) return std::nullopt;
+  const auto document = nlohmann::json::parse(*text, nullptr, false);
+  if (document.is_discarded()) return std::nullopt;
+  try {
+    base::StudyPlan plan = base::parse_study_plan(document);
+    return extends(plan, fresh) ? std::optional(std::move(plan)) : std::nullopt;
+  } catch (const protocol::DocumentError&) {
+    return std::nullopt;  // of another version: what it had decided is decided again, from the same results
+  }
 }
 
 std::vector<AttemptOnDisk> StudyFolder::attempts(const std::string& trial_id) const {

@@ -87,6 +87,7 @@ void take_steps(SweepSpec& spec) {
   spec.common.training.train_iters = spec.simulate.train_iters;
   spec.common.measure = {.steady_steps = spec.simulate.train_iters - 1, .warmup_steps = 1};
   spec.num_blocks = 1;
+  spec.blocks_auto = false;
   const std::string num_steps = std::to_string(spec.simulate.train_iters);
   set_origin(spec, "training.train_iters", num_steps, "simulate.train_iters");
   set_origin(spec, "measure.steady_steps", std::to_string(spec.common.measure.steady_steps), kSimulateOrigin);

@@ -40,32 +40,42 @@ std::vector<Table> tables_of(const base::StudyRows& study, const base::StudyVerd
   return tables;
 }
 
-std::vector<ArmContext> contexts_of(const base::StudyRows& study, const base::StudyVerdict& verdict, bool (*wanted)(const ArmVerdict&)) {
-  std::vector<ArmContext> rows;
-  for (const ArmVerdict& arm : verdict.arms)
-    if (wanted(arm)) rows.push_back({&arm, &study.plan, std::nullopt});
-  return rows;
+// A group that a strategy may have come to and did not is a decision, and no table. One that was refused says why.
+bool is_shown(const base::StudyVerdict& verdict, const base::GroupVerdict& group) {
+  return group.variation.empty() || std::any_of(verdict.arms.begin(), verdict.arms.end(), [&](const ArmVerdict& arm) {
+           return arm.group_id == group.group_id && (arm.num_planned > 0 || arm.outcome == base::Outcome::kInvalid);
+         });
+}
+
+const base::GroupVerdict& group_of(const base::StudyVerdict& verdict, const ArmVerdict& arm) {
+  return *std::find_if(verdict.groups.begin(), verdict.groups.end(), [&](const auto& group) { return group.group_id == arm.group_id; });
 }
 
 }  // namespace
 
 std::vector<Table> arm_tables(const base::StudyRows& study, const base::StudyVerdict& verdict) {
   std::vector<Table> tables;
-  for (const base::GroupVerdict& group : verdict.groups)
+  for (const base::GroupVerdict& group : verdict.groups) {
+    if (!is_shown(verdict, group)) continue;
     for (Table& table : tables_of(study, verdict, group)) tables.push_back(std::move(table));
+  }
   return tables;
 }
 
 Table failed_arms_table(const base::StudyRows& study, const base::StudyVerdict& verdict) {
-  auto failed = [](const ArmVerdict& arm) { return arm.failure.has_value(); };
-  Table table = table_of("failed_arms", "Failed arms", failure_columns(study.plan), contexts_of(study, verdict, failed));
+  std::vector<ArmContext> rows;
+  for (const ArmVerdict& arm : verdict.arms)
+    if (arm.failure) rows.push_back({&arm, &study.plan, std::nullopt});
+  Table table = table_of("failed_arms", "Failed arms", failure_columns(study.plan), rows);
   table.place = Place::kTextOnly;  // the main table has these columns as data
   return table;
 }
 
 Table reasons_table(const base::StudyRows& study, const base::StudyVerdict& verdict) {
-  auto without_figures = [](const ArmVerdict& arm) { return !arm.figures && !arm.failure; };
-  Table table = table_of("arms_without_figures", "Arms without figures", reason_columns(), contexts_of(study, verdict, without_figures));
+  std::vector<ArmContext> rows;
+  for (const ArmVerdict& arm : verdict.arms)
+    if (!arm.figures && !arm.failure && is_shown(verdict, group_of(verdict, arm))) rows.push_back({&arm, &study.plan, std::nullopt});
+  Table table = table_of("arms_without_figures", "Arms without figures", reason_columns(), rows);
   table.place = Place::kTextOnly;
   return table;
 }

@@ -31,6 +31,9 @@ struct BytesDelta {
 struct Nanoseconds {
   double value = 0;
 };  // printed as milliseconds
+struct Hours {
+  double value = 0;
+};
 struct Teraflops {
   double value = 0;
 };  // TFLOP/s
@@ -44,7 +47,8 @@ struct FractionDelta {
   double value = 0;
 };  // printed as a signed percentage
 // monostate is "not measured": null in json, empty in csv, "-" in md.
-using Cell = std::variant<std::monostate, std::string, Count, Bytes, BytesDelta, Nanoseconds, Teraflops, Number, Fraction, FractionDelta>;
+using Cell =
+    std::variant<std::monostate, std::string, Count, Bytes, BytesDelta, Nanoseconds, Hours, Teraflops, Number, Fraction, FractionDelta>;
 
 // Of columns and of whole tables.
 enum class Place { kEverywhere, kDataOnly, kTextOnly };  // data: csv and json; text: md

@@ -4,8 +4,10 @@
 #include <set>
 
 #include "orchestrator/base/layout_text.h"
+#include "orchestrator/base/model_text.h"
 #include "orchestrator/base/predicted.h"
 #include "orchestrator/report/cells.h"
+#include "orchestrator/report/detail_tables.h"
 #include "orchestrator/report/verdict_text.h"
 
 namespace rematch::report {
@@ -14,13 +16,6 @@ namespace {
 
 using protocol::HelloRecord;
 using protocol::Trial;
-
-std::string model_text(const protocol::ModelSpec& model) {
-  std::string text = model.preset ? *model.preset + " (" + model.family + ")" : model.family;
-  std::string changed;
-  for (const std::string& field : model.overridden) changed += (changed.empty() ? ", changed: " : ", ") + field;
-  return text + changed;
-}
 
 std::string training_text(const Trial& trial) {
   const protocol::TrainingSpec& training = trial.training;
@@ -31,7 +26,7 @@ std::string training_text(const Trial& trial) {
 }
 
 void add_trial_facts(const Trial& trial, std::vector<Fact>& facts) {
-  facts.push_back({"model", "model", model_text(trial.model)});
+  facts.push_back({"model", "model", base::model_text(trial.model)});
   facts.push_back({"layout", "layout", base::layout_text(trial.parallel)});
   facts.push_back({"training", "training", training_text(trial)});
   facts.push_back({"memory_limit_bytes", "memory limit", cell_of<Bytes>(trial.backend.memory_limit_bytes)});
@@ -57,6 +52,56 @@ void add_fit_facts(const base::StudyVerdict& verdict, std::vector<Fact>& facts) 
                        "step-time fit" + (group.variation.empty() ? "" : ", " + group.variation), fit_text(group)});
 }
 
+constexpr double kMillisecondsInHour = 3'600'000;
+
+// If every planned trial ran into its deadline; each rank has a device.
+Cell device_hours_at_most(const base::StudyPlan& plan) {
+  double hours = 0;
+  for (const Trial& trial : plan.trials)
+    hours += static_cast<double>(protocol::started_ranks(trial).size()) * static_cast<double>(trial.timeout_ms) / kMillisecondsInHour;
+  return Hours{hours};
+}
+
+// Every attempt, those that came to nothing too.
+Cell device_hours_spent(const base::StudyRows& study) {
+  double hours = 0;
+  for (const base::AttemptRows& attempt : study.attempts)
+    hours += static_cast<double>(attempt.ranks.size()) * static_cast<double>(attempt.launch.end_unix_ns - attempt.launch.start_unix_ns) /
+             (kMillisecondsInHour * 1e6);
+  return Hours{hours};
+}
+
+Cell headroom_cell(const base::Answer& answer) {
+  if (!answer.headroom_arm) return {};
+  return *answer.headroom_arm + (answer.headroom_is_measured ? "" : " (not measured)");
+}
+
+std::string joined(const std::vector<std::string>& sentences) {
+  std::string text;
+  for (const std::string& sentence : sentences) text += (text.empty() ? "" : "; ") + sentence;
+  return text;
+}
+
+std::string pareto_text(const base::StudyVerdict& verdict) {
+  std::string text;
+  for (const base::ArmVerdict& arm : verdict.arms)
+    if (arm.is_pareto) text += (text.empty() ? "" : ", ") + arm.arm;
+  return text;
+}
+
+constexpr const char* kUsualPort = "29500";  // torchrun's; that of the run may be taken by now
+
+// Of the answer's first run that passed, from its launch record.
+std::string reproduce_text(const base::StudyRows& study, const base::StudyVerdict& verdict) {
+  for (std::size_t i = 0; i < study.attempts.size(); ++i) {
+    if (verdict.answer.arm != study.attempts[i].trial.arm || verdict.runs[i].outcome != base::Outcome::kPass) continue;
+    base::AttemptRows attempt = study.attempts[i];
+    if (attempt.launch.environment.contains("MASTER_PORT")) attempt.launch.environment["MASTER_PORT"] = kUsualPort;
+    return replay_command(attempt);
+  }
+  return "";
+}
+
 }  // namespace
 
 std::string distinct_of_ranks(const std::vector<base::AttemptRows>& attempts, std::string (*get)(const HelloRecord&)) {
@@ -76,6 +121,9 @@ std::vector<Fact> study_facts(const base::StudyRows& study, const base::StudyVer
   facts.push_back({"num_blocks", "blocks", Count{study.plan.num_blocks}});
   add_fit_facts(verdict, facts);
   facts.push_back({"trials_planned", "trials planned", Count{verdict.num_planned}});
+  const bool takes_devices = !base::is_predicted(study.plan);
+  facts.push_back({"device_hours_at_most", "device-hours at most", takes_devices ? device_hours_at_most(study.plan) : Cell{}});
+  facts.push_back({"device_hours_spent", "device-hours spent", takes_devices ? device_hours_spent(study) : Cell{}});
   facts.push_back({"trials_missing", "trials missing", Count{verdict.num_missing}});
   facts.push_back({"budget_per_rank_bytes", "budget per rank", cell_of<Bytes>(study.plan.budget_per_rank_bytes)});
   const std::string usable = base::is_predicted(study.plan) ? "predicted usable" : "usable";
@@ -100,7 +148,12 @@ std::vector<Fact> answer_facts(const base::StudyRows& study, const base::StudyVe
     if (const auto& estimate = arm.figures->estimate)
       facts.push_back({"estimated_step_time_ns", "estimated step time", Nanoseconds{estimate->time_ns}});
   }
-  facts.push_back({"headroom_arm", "for more headroom, first", answer.headroom_arm ? text_cell(*answer.headroom_arm) : Cell{}});
+  facts.push_back({"headroom_arm", "for more headroom, first", headroom_cell(answer)});
+  facts.push_back({"scope", "holds for", text_cell(answer.scope)});
+  facts.push_back({"confidence", "rests on", text_cell(answer.confidence)});
+  facts.push_back({"would_change", "would change it", text_cell(joined(answer.would_change))});
+  facts.push_back({"pareto", "Pareto set", text_cell(pareto_text(verdict))});
+  facts.push_back({"reproduce", "to reproduce", text_cell(reproduce_text(study, verdict))});
   return facts;
 }
 

@@ -1,5 +1,6 @@
 #include "orchestrator/report/arm_tables.h"
 #include "orchestrator/report/attribution_tables.h"
+#include "orchestrator/report/decision_tables.h"
 #include "orchestrator/report/diagnosis_table.h"
 #include "orchestrator/report/moved_table.h"
 #include "orchestrator/report/prediction_tables.h"
@@ -48,7 +49,7 @@ ReportModel make_report(const base::StudyRows& study, const base::StudyVerdict& 
   append({moved_table(study.plan, verdict.arms), failed_arms_table(study, verdict), reasons_table(study, verdict)}, model.tables);
   append({unmatched_table(verdict.unmatched)}, model.tables);
   append(control_pairs_tables(verdict), model.tables);
-  append({time_fits_table(verdict)}, model.tables);
+  append({time_fits_table(verdict), interactions_table(verdict), decisions_table(study.plan)}, model.tables);
   append({diagnosis_table(verdict.diagnoses)}, model.tables);
   append(prediction_tables(study.plan), model.tables);
   model.answer = answer_facts(study, verdict);

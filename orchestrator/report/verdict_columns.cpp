@@ -49,6 +49,7 @@ ArmColumns time_effect_columns() {
       {{"time_verdict", "time", Place::kDataOnly}, of_time([](const TimeVerdict& t) { return name_cell(t.word); })},
       {{"blocks_needed", "blocks needed", Place::kDataOnly}, of_time([](const TimeVerdict& t) { return cell_of<Count>(t.blocks_needed); })},
       {{"time_text", "time diff [interval]", Place::kTextOnly}, of_time([](const TimeVerdict& t) { return Cell{time_text(t)}; })},
+      {{"pareto", "Pareto"}, [](const ArmContext& c) { return c.arm->is_pareto ? Cell{"yes"} : Cell{}; }},
       {{"aa_time_difference_fraction", "A/A"},
        [](const ArmContext& c) { return c.arm->figures ? cell_of<FractionDelta>(c.aa_fraction) : Cell{}; }},
   };

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string_view>
 
+#include "orchestrator/rules/judge_runs.h"
 #include "orchestrator/rules/rank_peak.h"
 
 namespace rematch::rules {
@@ -50,6 +51,12 @@ std::optional<AttributedPeak> attributed_peak(const base::AttemptRows& attempt) 
       return at_failure(rank);
   for (const base::RankRows& rank : attempt.ranks)
     if (hot && hot->rank == rank.rank) return at_peak(rank);
+  return std::nullopt;
+}
+
+std::optional<base::AttributedPeak> control_attribution(const base::StudyRows& study, const std::string& control_arm) {
+  for (std::size_t index : judged_attempts(study, control_arm))
+    if (auto peak = attributed_peak(study.attempts[index])) return peak;
   return std::nullopt;
 }
 

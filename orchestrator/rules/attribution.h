@@ -14,6 +14,9 @@ namespace rematch::rules {
 // Of the rank that ran out of memory, else of the hot rank. nullopt: not measured.
 std::optional<base::AttributedPeak> attributed_peak(const base::AttemptRows& attempt);
 
+// Of the control's first judged run that has it; nullopt: none has.
+std::optional<base::AttributedPeak> control_attribution(const base::StudyRows& study, const std::string& control_arm);
+
 // Bytes in regions of any of these labels.
 std::int64_t covered_bytes(const protocol::Attribution& attribution, const std::vector<std::string>& labels);
 // Activations in no region of any of these labels.

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "orchestrator/base/predicted.h"
+#include "orchestrator/base/study_plan.h"
 #include "orchestrator/rules/judge_runs.h"
 #include "orchestrator/rules/match.h"
 
@@ -63,12 +64,13 @@ Concluded conclude(const base::StudyRows& study, const base::StudyVerdict& verdi
       if (const RunVerdict* run = find_trouble(study, verdict, failed_unexpectedly, arm))
         return {Conclusion::kCandidateFailed, "a candidate ended in an unexpected way: " + why(*run)};
   auto meets = [&](const base::ArmVerdict& arm) { return meets_budget(study.plan, arm); };
-  const bool is_complete = verdict.num_missing == 0;
+  const bool is_complete = verdict.num_missing == 0 && !base::awaits_decision(study.plan);
   if (is_complete && std::none_of(verdict.arms.begin(), verdict.arms.end(), meets))
     return {Conclusion::kNoneMeetsBudget,
             std::string(base::is_predicted(study.plan) ? "no arm is predicted to complete" : "no arm passes") +
                 (study.plan.budget_per_rank_bytes ? " within the budget" : "")};
   if (is_complete) return {};
+  if (verdict.num_missing == 0) return {Conclusion::kUsable, "not complete: strategy " + study.plan.strategy + " has not come to its end"};
   return {Conclusion::kUsable,
           "not complete: " + std::to_string(verdict.num_missing) + " of " + std::to_string(verdict.num_planned) + " trials are missing"};
 }

@@ -13,11 +13,15 @@ namespace {
 // A healthy cache stays under this: the published Moonlight rows, with their 40 of 36.6 GB, are below.
 constexpr double kCacheFraction = 0.1;
 
+// Up to here a request comes from a pool of its own, to which a large free block is of no use.
+constexpr std::int64_t kSmallRequestBytes = std::int64_t{1} << 20;
+
 std::optional<FragmentationSign> sign_of_failure(const base::RankRows& rank) {
   if (!rank.oom) return std::nullopt;
   const protocol::OomRecord& oom = *rank.oom;
   const bool enough_is_free = oom.reserved_bytes - oom.allocated_bytes >= oom.requested_bytes;
-  if (!enough_is_free || oom.largest_free_block_bytes >= oom.requested_bytes) return std::nullopt;
+  const bool has_a_block = oom.largest_free_block_bytes >= oom.requested_bytes && oom.requested_bytes > kSmallRequestBytes;
+  if (!enough_is_free || has_a_block) return std::nullopt;
   FragmentationSign sign;
   sign.rank = rank.rank;
   sign.step = oom.step;

@@ -3,15 +3,18 @@
 #include <algorithm>
 #include <utility>
 
+#include "orchestrator/base/study_plan.h"
 #include "orchestrator/rules/answer.h"
 #include "orchestrator/rules/compare_arms.h"
 #include "orchestrator/rules/conclusion.h"
 #include "orchestrator/rules/control_pairs.h"
 #include "orchestrator/rules/diagnose.h"
+#include "orchestrator/rules/interaction.h"
 #include "orchestrator/rules/judge_arm.h"
 #include "orchestrator/rules/judge_runs.h"
 #include "orchestrator/rules/memory_verdict.h"
 #include "orchestrator/rules/notes.h"
+#include "orchestrator/rules/pareto.h"
 #include "orchestrator/rules/time_verdicts.h"
 
 namespace rematch::rules {
@@ -51,11 +54,14 @@ base::StudyVerdict judge_study(const base::StudyRows& study, Comparison comparis
   Concluded concluded = conclude(study, verdict);
   verdict.conclusion = concluded.conclusion;
   verdict.conclusion_reason = std::move(concluded.reason);
-  if (verdict.unmatched.empty())
-    verdict.answer = find_answer(study, verdict.arms, verdict.groups.front().control_pairs);
-  else
+  if (verdict.unmatched.empty()) {
+    mark_pareto(verdict.arms);
+    verdict.interactions = find_interactions(study.plan, verdict);
+    verdict.answer = find_answer(study, verdict);
+  } else {
     verdict.answer.reason = "trials of this study may not be compared";
-  if (verdict.num_missing > 0) verdict.answer.reason += " (so far: the study is not complete)";
+  }
+  if (verdict.num_missing > 0 || base::awaits_decision(study.plan)) verdict.answer.reason += " (so far: the study is not complete)";
   verdict.diagnoses = diagnose(study, verdict);
   verdict.notes = make_notes(study, verdict);
   return verdict;

@@ -4,6 +4,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <string_view>
 
 #include "orchestrator/base/hash.h"
 #include "orchestrator/rules/judge_runs.h"
@@ -141,8 +142,13 @@ const Setting& most_common(const std::vector<Setting>& settings) {
   return *best;
 }
 
-void add_unmatched_of_group(const base::StudyRows& study, const std::string& group_id, std::vector<Unmatched>& unmatched) {
-  const std::vector<Setting> settings = settings_of_group(study, group_id);
+// In its own group, against a control without granularity, offloading is what is compared.
+std::string_view compared_besides_recompute(const base::ArmRow& of_group) {
+  return of_group.variation == "cpu_offloading" ? "features.cpu_offloading" : "";
+}
+
+void add_unmatched_of_group(const base::StudyRows& study, const base::ArmRow& arm, std::vector<Unmatched>& unmatched) {
+  const std::vector<Setting> settings = settings_of_group(study, arm.group_id);
   if (settings.empty()) return;
   const Setting& common = most_common(settings);
   const AttemptRows& against = study.attempts[common.attempt];
@@ -150,6 +156,7 @@ void add_unmatched_of_group(const base::StudyRows& study, const std::string& gro
     if (setting.hash == common.hash) continue;
     const AttemptRows& attempt = study.attempts[setting.attempt];
     std::vector<FieldDifference> differences = field_differences(attempt, against);
+    std::erase_if(differences, [&](const FieldDifference& difference) { return difference.field == compared_besides_recompute(arm); });
     if (differences.empty()) continue;
     unmatched.push_back({attempt.trial.trial_id, attempt.attempt, attempt.trial.arm, against.trial.trial_id, std::move(differences)});
   }
@@ -178,7 +185,7 @@ std::vector<Unmatched> find_unmatched(const base::StudyRows& study) {
   std::vector<Unmatched> unmatched;
   std::set<std::string> seen;
   for (const base::ArmRow& arm : study.plan.arms)
-    if (seen.insert(arm.group_id).second) add_unmatched_of_group(study, arm.group_id, unmatched);
+    if (seen.insert(arm.group_id).second) add_unmatched_of_group(study, arm, unmatched);
   return unmatched;
 }
 

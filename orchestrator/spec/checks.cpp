@@ -63,6 +63,7 @@ void check_mode(ParseState& state, const KeyRow& row) {
 
 void check_modes(ParseState& state) {
   for (const auto& row : key_rows()) {
+    if (row.key == "features.cpu_offloading") continue;  // an arm of its own, which the plan refuses where the trainer cannot do it
     const bool is_mode = row.key.rfind("features.", 0) == 0 || row.key == "training.bf16" ||
                          (row.key.rfind("optimizer.", 0) == 0 && (row.kind == Kind::kBoolean || row.kind == Kind::kText));
     if (is_mode && state.sound({row.key})) check_mode(state, row);
@@ -196,6 +197,19 @@ void check_length(ParseState& state) {
                                                    std::to_string(common.training.train_iters));
 }
 
+void check_strategy(ParseState& state) {
+  const SweepSpec& spec = state.spec;
+  if (spec.strategy_kind != "escalate" || !state.sound({"strategy.kind", "budget.per_rank_memory", "measure.blocks"})) return;
+  if (!spec.budget_per_rank_bytes)
+    state.refuse_first({"budget.per_rank_memory", "strategy.kind"},
+                       "strategy.kind escalate looks for the cheapest setting within a budget, and there is none: write budget: "
+                       "{per_rank_memory: 80GB}, with the bytes that a rank may reach");
+  if (spec.blocks_auto)
+    state.refuse_first({"measure.blocks"},
+                       "blocks: auto is for strategy.kind one_label and pairs; escalate runs every round in the same number of blocks: "
+                       "write that number");
+}
+
 }  // namespace
 
 void check_sweep(ParseState& state) {
@@ -209,6 +223,7 @@ void check_sweep(ParseState& state) {
   check_simulate(state);
   check_deadlines(state);
   check_length(state);
+  check_strategy(state);
 }
 
 }  // namespace rematch::spec

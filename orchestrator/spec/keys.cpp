@@ -91,6 +91,7 @@ const std::vector<KeyRow>& table() {
       {"backend.device", Kind::kText, kOptional, SLOT(common.backend.device)},
       {"backend.attention", Kind::kText, kOptional, SLOT(common.backend.attention)},
       {"backend.memory_limit", Kind::kSize, kOptional, SLOT(common.backend.memory_limit_bytes), kBytes},
+      {"backend.expandable_segments", Kind::kBoolean, kOptional, SLOT(common.backend.expandable_segments)},
       {"features.fp8", Kind::kText, kOptional, SLOT(common.features.fp8), {}, {"e4m3", "hybrid"}},
       {"features.cuda_graph_impl",
        Kind::kText,
@@ -101,12 +102,21 @@ const std::vector<KeyRow>& table() {
       {"features.moe_shared_expert_overlap", Kind::kBoolean, kOptional, SLOT(common.features.moe_shared_expert_overlap)},
       {"features.cpu_offloading", Kind::kBoolean, kOptional, SLOT(common.features.cpu_offloading)},
       {"features.cross_entropy_gradient", Kind::kText, kOptional, SLOT(common.features.cross_entropy_gradient), {}, {"fp32", "in_place"}},
-      {"measure.blocks", Kind::kInteger, kOptional, SLOT(num_blocks), {1, 1000}, {}, {"auto"}},
+      {"measure.blocks",
+       Kind::kInteger,
+       kOptional,
+       SLOT(num_blocks),
+       {1, 1000},
+       {},
+       {},
+       "auto",
+       {},
+       [](SweepSpec& spec) { return &spec.blocks_auto; }},
       {"measure.steady_steps", Kind::kInteger, kOptional, SLOT(common.measure.steady_steps), kAtLeastOne},
       {"measure.warmup", Kind::kInteger, kOptional, SLOT(common.measure.warmup_steps), kAtLeastOne, {}, {}, "auto"},
       {"measure.smallest_effect", Kind::kPercent, kOptional, SLOT(smallest_effect), {0.0001, 1}},
       {"measure.order_seed", Kind::kInteger, kOptional, SLOT(order_seed), kSeed},
-      {"strategy.kind", Kind::kText, kOptional, SLOT(strategy_kind), {}, {"one_label"}, {"pairs", "escalate"}},
+      {"strategy.kind", Kind::kText, kOptional, SLOT(strategy_kind), {}, {"one_label", "pairs", "escalate"}},
       {"budget.per_rank_memory", Kind::kSize, kOptional, SLOT(budget_per_rank_bytes), kBytes},
       {"simulate.device", Kind::kText, kOptional, SLOT(simulate.device), {}, base::device_names()},
       {"simulate.device_memory", Kind::kSize, kOptional, SLOT(simulate.device_memory_bytes), kBytes},
@@ -229,7 +239,10 @@ std::string wanted_value(const KeyRow& row) {
 
 std::optional<std::string> store_value(const KeyRow& row, const Value& value, SweepSpec& spec) {
   const std::string text = as_text(value).value_or("");
-  if (!row.automatic.empty() && text == row.automatic) return std::nullopt;
+  if (!row.automatic.empty() && text == row.automatic) {
+    if (row.is_automatic != nullptr) *row.is_automatic(spec) = true;
+    return std::nullopt;
+  }
   if (std::find(row.not_yet.begin(), row.not_yet.end(), text) != row.not_yet.end())
     return "'" + text + "' is not available yet; wanted " + wanted_value(row);
   const Slot slot = row.slot(spec);
@@ -241,6 +254,7 @@ std::optional<std::string> store_value(const KeyRow& row, const Value& value, Sw
 }
 
 std::string show_value(const KeyRow& row, SweepSpec& spec) {
+  if (row.is_automatic != nullptr && *row.is_automatic(spec)) return row.automatic;
   return std::visit(
       [&](const auto* target) -> std::string {
         using Target = std::remove_cv_t<std::remove_pointer_t<decltype(target)>>;

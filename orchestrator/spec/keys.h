@@ -36,11 +36,12 @@ struct KeyRow {
   Kind kind;
   Need need;
   Slot (*slot)(SweepSpec&);
-  Range range = {};                       // of numbers, in the unit of the slot
-  std::vector<std::string> allowed = {};  // of text; empty: any
-  std::vector<std::string> not_yet = {};  // words that will have a meaning; refused as such
-  std::string automatic = {};             // the word that keeps the default
-  DerivedDefault derived = {};            // null in the file keeps it too
+  Range range = {};                             // of numbers, in the unit of the slot
+  std::vector<std::string> allowed = {};        // of text; empty: any
+  std::vector<std::string> not_yet = {};        // words that will have a meaning; refused as such
+  std::string automatic = {};                   // the word that keeps the default
+  DerivedDefault derived = {};                  // null in the file keeps it too
+  bool* (*is_automatic)(SweepSpec&) = nullptr;  // where the word `automatic` is remembered; null: nowhere
 };
 
 std::span<const KeyRow> key_rows();

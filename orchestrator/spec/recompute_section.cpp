@@ -182,6 +182,12 @@ void read_recompute(ParseState& state, const Value& section) {
   read_label_arms(state, find_member(section, "labels"));
   read_set_arms(state, find_member(section, "sets"));
   read_full_arms(state, find_member(section, "full"));
+  const auto is_written = [&](const char* key) {
+    const Member* member = find_member(section, key);
+    return member != nullptr && member->value.shape != Shape::kNull;
+  };
+  state.spec.sets_written = is_written("sets");
+  state.spec.full_written = is_written("full");
   if (state.spec.candidates.empty() && state.problems.empty())
     state.refuse_first({"recompute.labels", "recompute.sets", "recompute.full"},
                        "no candidate to compare with the control; name labels, sets or full settings");

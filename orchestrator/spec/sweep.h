@@ -69,7 +69,10 @@ struct SweepSpec {
   protocol::RecomputeSpec control;
   Place control_place;
   std::vector<Candidate> candidates;  // `labels` first, then `sets`, then `full`, in the file's order; no two arms share a name
+  bool sets_written = false;          // a strategy adds no unions of its own
+  bool full_written = false;          // nor full settings
   std::int64_t num_blocks = 3;
+  bool blocks_auto = false;                // looks after 3, 5 and 8
   std::optional<std::int64_t> order_seed;  // null: training.seed
   double smallest_effect = 0.02;           // fraction
   std::optional<std::int64_t> budget_per_rank_bytes;

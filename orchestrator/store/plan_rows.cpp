@@ -27,6 +27,7 @@ void upsert_study(Database& database, const base::StudyPlan& plan) {
   columns("trainer_build_id", plan.trainer_build_id);
   columns("num_blocks", plan.num_blocks);
   columns("budget_per_rank_bytes", plan.budget_per_rank_bytes);
+  columns("awaits_decision", base::awaits_decision(plan));
   columns("document", base::to_json(plan).dump());
   insert_values(database, "study", {{"study_id", plan.study_id}}, columns, OnConflict::kUpdate);
 }

@@ -142,7 +142,7 @@ std::vector<StudySummary> Store::studies() const {
                                               " (SELECT count(*) FROM attempt a WHERE a.study_id = s.study_id),"
                                               " (SELECT count(*) FROM failure f WHERE f.study_id = s.study_id),"
                                               " (SELECT json_extract(t.document, '$.backend.device') FROM trial t"
-                                              "  WHERE t.study_id = s.study_id ORDER BY run_position LIMIT 1)"
+                                              "  WHERE t.study_id = s.study_id ORDER BY run_position LIMIT 1), awaits_decision"
                                               " FROM study s ORDER BY name, study_id")) {
     std::optional<std::string> device;
     from_value(row[5], device);
@@ -151,7 +151,8 @@ std::vector<StudySummary> Store::studies() const {
                          std::get<std::int64_t>(row[2]),
                          std::get<std::int64_t>(row[3]),
                          std::get<std::int64_t>(row[4]),
-                         {}});
+                         {},
+                         std::get<std::int64_t>(row[6]) != 0});
     if (device) summaries.back().provenance = base::planned_provenance(*device);
   }
   return summaries;

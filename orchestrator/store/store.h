@@ -45,6 +45,7 @@ struct StudySummary {
   std::int64_t num_attempts = 0;
   std::int64_t num_failed_attempts = 0;
   std::optional<protocol::Provenance> provenance;  // of its plan; nullopt without trials
+  bool awaits_decision = false;                    // its strategy may add trials
 };
 
 struct AttemptKey {

@@ -74,8 +74,24 @@ void insert_arm(Database& database, const std::string& study_id, const base::Arm
     columns("pass_rate_low", arm.pass_rate->low);
     columns("pass_rate_high", arm.pass_rate->high);
   }
+  columns("is_pareto", arm.is_pareto);
   if (arm.figures) figure_columns(columns, *arm.figures);
   insert_values(database, "verdict", key_of(study_id, "arm", arm.arm), columns, OnConflict::kFail);
+}
+
+void insert_interaction(Database& database, const std::string& study_id, const base::Interaction& pair) {
+  ColumnWriter columns;
+  columns("first", pair.first);
+  columns("second", pair.second);
+  columns("activation_bytes", pair.activation_bytes.value);
+  columns("activation_low_bytes", pair.activation_bytes.low);
+  columns("activation_high_bytes", pair.activation_bytes.high);
+  if (pair.log_time) {
+    columns("log_time", pair.log_time->value);
+    columns("log_time_low", pair.log_time->low);
+    columns("log_time_high", pair.log_time->high);
+  }
+  insert_values(database, "interaction", {{"study_id", study_id}, {"arm", pair.arm}}, columns, OnConflict::kFail);
 }
 
 struct MovedRankRow {
@@ -154,6 +170,8 @@ void insert_verdicts(Database& database, const std::string& study_id, const base
     insert_arm(database, study_id, arm);
     insert_moved_ranks(database, study_id, arm);
   }
+  database.run("DELETE FROM interaction WHERE study_id = ?", {study_id});
+  for (const base::Interaction& pair : verdict.interactions) insert_interaction(database, study_id, pair);
   for (const base::RunVerdict& run : verdict.runs) insert_run(database, study_id, run);
   insert_effects(database, study_id, verdict);
   for (const base::Unmatched& unmatched : verdict.unmatched) insert_unmatched(database, study_id, unmatched);

@@ -16,6 +16,8 @@ ALTER TABLE attempt ADD COLUMN trial_document TEXT;      -- trial.json of its fo
 
 ALTER TABLE arm ADD COLUMN variation TEXT NOT NULL DEFAULT '';  -- what its group changes besides recompute: expandable_segments | cpu_offloading
 
+ALTER TABLE study ADD COLUMN awaits_decision INTEGER NOT NULL DEFAULT 0;  -- its strategy may add trials to those that are planned
+
 ALTER TABLE verdict ADD COLUMN pass_rate_low  REAL;      -- Wilson, 95 %
 ALTER TABLE verdict ADD COLUMN pass_rate_high REAL;
 ALTER TABLE verdict ADD COLUMN mean_step_time_ns      REAL;  -- of the steady steps
@@ -26,7 +28,7 @@ ALTER TABLE verdict ADD COLUMN first_steady_step INTEGER;  -- of a run
 ALTER TABLE verdict ADD COLUMN warmup_reached    INTEGER;  -- of a run: its step times settled in the first half
 ALTER TABLE verdict ADD COLUMN peak_growth_bytes INTEGER;  -- of a run: in the last third of the steps, of the rank nearest to what is allowed
 ALTER TABLE verdict ADD COLUMN peak_growth_allowed_bytes INTEGER;
-ALTER TABLE verdict ADD COLUMN is_pareto      INTEGER;   -- of an arm: no other has both a lower peak and a lower step time
+ALTER TABLE verdict ADD COLUMN is_pareto      INTEGER;   -- of an arm: no other of its group is at most as high in peak and time and lower in one
 
 CREATE TABLE decision (
   study_id TEXT NOT NULL REFERENCES study ON DELETE CASCADE,
@@ -54,6 +56,20 @@ CREATE TABLE effect (
   time_high         REAL,
   time_verdict      TEXT,                      -- faster | slower | equal | undecided
   blocks_needed     INTEGER,                   -- of undecided: blocks that would decide it
+  PRIMARY KEY (study_id, arm)
+) WITHOUT ROWID;
+
+CREATE TABLE interaction (
+  study_id  TEXT NOT NULL REFERENCES study ON DELETE CASCADE,
+  arm       TEXT NOT NULL,                     -- a pair of labels that both ran alone
+  first     TEXT NOT NULL,
+  second    TEXT NOT NULL,
+  activation_bytes      REAL NOT NULL,         -- pair less the sum of its labels, each against its control; negative: it saves more
+  activation_low_bytes  REAL,                  -- 95 % interval
+  activation_high_bytes REAL,
+  log_time      REAL,                          -- the same of log step time
+  log_time_low  REAL,
+  log_time_high REAL,
   PRIMARY KEY (study_id, arm)
 ) WITHOUT ROWID;
 

@@ -16,6 +16,7 @@ struct CellText {
   std::string operator()(BytesDelta bytes) const { return std::to_string(bytes.value); }
   std::string operator()(Nanoseconds time) const { return number_text(time.value); }
   std::string operator()(Number number) const { return number_text(number.value); }
+  std::string operator()(Hours time) const { return number_text(time.value); }
   std::string operator()(Teraflops rate) const { return number_text(rate.value); }
   std::string operator()(Fraction fraction) const { return number_text(fraction.value); }
   std::string operator()(FractionDelta fraction) const { return number_text(fraction.value); }

@@ -20,6 +20,7 @@ struct CellJson {
   Json operator()(BytesDelta bytes) const { return bytes.value; }
   Json operator()(Nanoseconds time) const { return number(time.value); }
   Json operator()(Number plain) const { return number(plain.value); }
+  Json operator()(Hours time) const { return number(time.value); }
   Json operator()(Teraflops rate) const { return number(rate.value); }
   Json operator()(Fraction fraction) const { return number(fraction.value); }
   Json operator()(FractionDelta fraction) const { return number(fraction.value); }

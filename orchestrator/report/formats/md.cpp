@@ -25,6 +25,7 @@ struct CellText {
   std::string operator()(BytesDelta bytes) const { return bytes_text(bytes.value, units, Sign::kAlways); }
   std::string operator()(Nanoseconds time) const { return printed("%.2f ms", time.value * 1e-6); }
   std::string operator()(Number number) const { return printed("%.3g", number.value); }
+  std::string operator()(Hours time) const { return printed("%.4g h", time.value); }
   std::string operator()(Teraflops rate) const { return printed(rate.value < 1 ? "%.4f" : "%.2f", rate.value); }
   std::string operator()(Fraction fraction) const { return printed("%.2f %%", fraction.value * 100); }
   std::string operator()(FractionDelta fraction) const { return printed("%+.2f %%", fraction.value * 100); }

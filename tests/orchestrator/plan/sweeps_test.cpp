@@ -8,6 +8,7 @@
 #include "orchestrator/plan/plan.h"
 #include "orchestrator/rules/published_setting.h"
 #include "schemas/protocol/published.h"
+#include "tests/orchestrator/published_trainer.h"
 #include "tests/orchestrator/spec/sample.h"
 
 namespace rematch::plan {
@@ -29,13 +30,6 @@ spec::ParsedSweep parse_file(const fs::path& path, const protocol::Describe& tra
   return spec::parse_sweep(text.str(), path.filename(), trainer, {});
 }
 
-protocol::Describe trainer_of_every_axis() {
-  protocol::Describe trainer = spec::example_trainer("valid-families");
-  trainer.parallel_axes = {"tensor_model_parallel_size", "pipeline_model_parallel_size", "context_parallel_size",
-                           "expert_model_parallel_size", "expert_tensor_parallel_size",  "virtual_pipeline_model_parallel_size"};
-  return trainer;
-}
-
 TEST(SampleSweeps, AreAllPlanned) {
   const auto files = yaml_files("sweeps");
   ASSERT_GE(files.size(), 2u);
@@ -45,12 +39,15 @@ TEST(SampleSweeps, AreAllPlanned) {
     const auto plan = make_plan(parsed.spec, spec::example_trainer());
     EXPECT_TRUE(check_plan(plan, parsed.spec, spec::example_trainer()).problems.empty()) << file;
     EXPECT_EQ(parsed.spec.common.study, file.stem()) << "a sweep is named after its file";
-    for (const auto& arm : plan.arms) EXPECT_EQ(arm.status, base::ArmStatus::kPlanned) << file << " " << arm.arm;
+    for (std::size_t i = 0; i < plan.arms.size(); ++i) {
+      const bool waits = parsed.spec.strategy_kind == "escalate" && i > 0;
+      EXPECT_EQ(plan.arms[i].status, waits ? base::ArmStatus::kWaiting : base::ArmStatus::kPlanned) << file << " " << plan.arms[i].arm;
+    }
   }
 }
 
 TEST(PipelineSweeps, ArePlannedByATrainerThatSplitsEveryAxis) {
-  const protocol::Describe trainer = trainer_of_every_axis();
+  const protocol::Describe trainer = tests::trainer_of_every_axis();
   for (const char* name : {"sweeps/parallel/hot_rank_pp4.yaml", "sweeps/parallel/oom_moves_pp4.yaml"}) {
     const fs::path file = fs::path(REMATCH_SOURCE_DIR) / name;
     const auto parsed = parse_file(file, trainer);
@@ -60,29 +57,6 @@ TEST(PipelineSweeps, ArePlannedByATrainerThatSplitsEveryAxis) {
   }
 }
 
-// The example's families, with what the published sweeps need beside them.
-protocol::Describe trainer_of_published_sweeps() {
-  protocol::Describe trainer = trainer_of_every_axis();
-  trainer.devices = {"cuda"};
-  trainer.optimizer_modes = {"use_distributed_optimizer=true",
-                             "use_precision_aware_optimizer=true",
-                             "use_precision_aware_optimizer=false",
-                             "exp_avg_dtype=bf16",
-                             "exp_avg_dtype=fp32",
-                             "exp_avg_sq_dtype=bf16",
-                             "exp_avg_sq_dtype=fp32",
-                             "gradient_accumulation_fusion=true",
-                             "fp8_recipe=tensorwise",
-                             "fp8_recipe=null",
-                             "moe_shared_expert_overlap=true",
-                             "moe_shared_expert_overlap=false",
-                             "cross_entropy_gradient=in_place",
-                             "cross_entropy_gradient=fp32"};
-  for (protocol::FamilyDescription& family : trainer.families)
-    if (family.name == "hybrid") family.fields.push_back({"moe_router_force_load_balancing", "boolean", false, false, {}, {}, "", {}, {}});
-  return trainer;
-}
-
 // Every row that may be compared is of an arm of its sweep, in the setting of the sweep.
 TEST(PublishedSweeps, HaveTheArmsAndTheSettingOfTheirPublishedRows) {
   int num_compared = 0;
@@ -90,7 +64,7 @@ TEST(PublishedSweeps, HaveTheArmsAndTheSettingOfTheirPublishedRows) {
     const fs::path table = fs::path(file).replace_extension(".json");
     if (!fs::exists(table)) continue;
     SCOPED_TRACE(file.string());
-    const protocol::Describe trainer = trainer_of_published_sweeps();
+    const protocol::Describe trainer = tests::trainer_of_published_sweeps();
     const auto parsed = parse_file(file, trainer);
     ASSERT_EQ(all_problems(parsed), "");
     const base::StudyPlan plan = make_plan(parsed.spec, trainer);

@@ -46,6 +46,24 @@ base::StudyRows pipeline_study() {
   return builder.rows();
 }
 
+// A strategy took a pair of labels, left another out, and ended; a group that it may have come to has no table.
+base::StudyRows decided_study() {
+  using base::DecisionAction;
+  tests::StudyBuilder builder = tests::clean_study("decided");
+  builder.add_arm({"core_attn", "moe_act"});
+  builder.add_unplanned_arm({"moe"}, base::ArmStatus::kSkipped, "not needed: the budget is met");
+  builder.plan().arms.back().group_id = tests::hex_id(0xcc);
+  builder.plan().arms.back().variation = "expandable_segments";
+  builder.run("core_attn+moe_act",
+              {.forward_peak_bytes = 800 * tests::kMegabyte, .backward_peak_bytes = 870 * tests::kMegabyte, .step_time_ns = 10'700'000});
+  builder.run("core_attn+moe_act",
+              {.forward_peak_bytes = 800 * tests::kMegabyte, .backward_peak_bytes = 870 * tests::kMegabyte, .step_time_ns = 10'600'000});
+  builder.plan().strategy = "pairs";
+  builder.plan().decisions = {{0, DecisionAction::kTake, "core_attn+moe_act", "both labels lower the activation peak alone"},
+                              {1, DecisionAction::kStop, "", "every pair that its labels ask for has run"}};
+  return builder.rows();
+}
+
 base::StudyRows empty_study() { return tests::StudyBuilder("empty").rows(); }
 
 base::StudyRows odd_characters_study() {
@@ -124,6 +142,7 @@ std::vector<GoldenCase> all_cases() {
                                             {"capacity", tests::capacity_study().rows()},
                                             {"interrupted", interrupted_study()},
                                             {"pipeline", pipeline_study()},
+                                            {"decided", decided_study()},
                                             {"empty", empty_study()},
                                             {"odd", odd_characters_study()},
                                             simulated_study(),

@@ -61,8 +61,10 @@ TEST_F(MigrationsTest, OpensADatabaseOfTheFirstSchemaWithItsStepsAndWithoutAttri
         "DROP VIEW errors; DROP VIEW arms; DROP VIEW studies; DROP TABLE report; DROP INDEX study_by_name; DROP INDEX trial_in_run_order; "
         "DROP INDEX attempt_key");
     database.execute_script(
-        "DROP TABLE decision; DROP TABLE effect; DROP TABLE time_fit; DROP TABLE diagnosis; DROP TABLE field_difference; "
-        "ALTER TABLE attempt DROP COLUMN trial_document; ALTER TABLE arm DROP COLUMN variation; ALTER TABLE verdict DROP COLUMN "
+        "DROP TABLE decision; DROP TABLE effect; DROP TABLE interaction; DROP TABLE time_fit; DROP TABLE diagnosis; DROP TABLE "
+        "field_difference; "
+        "ALTER TABLE attempt DROP COLUMN trial_document; ALTER TABLE arm DROP COLUMN variation; ALTER TABLE study DROP COLUMN "
+        "awaits_decision; ALTER TABLE verdict DROP COLUMN "
         "pass_rate_low; "
         "ALTER TABLE verdict DROP COLUMN pass_rate_high; ALTER TABLE verdict DROP COLUMN is_pareto; "
         "ALTER TABLE verdict DROP COLUMN mean_step_time_ns; ALTER TABLE verdict DROP COLUMN window_step_time_ns; "

@@ -294,8 +294,10 @@ TEST_F(StoreTest, ClearsEveryRow) {
   Store store = open();
   put(store, tests::capacity_study().rows());
   store.replace_all([] {});
-  for (const char* table : {"study", "grp", "arm", "trial", "attempt", "rank", "stage", "step", "phase", "label_count", "rank_oom",
-                            "rank_error", "failure", "verdict", "peak_attribution", "communication", "work", "moved_rank"})
+  for (const char* table : {"study",         "grp",        "arm",        "trial",       "attempt",
+                            "rank",          "stage",      "step",       "phase",       "label_count",
+                            "rank_oom",      "rank_error", "failure",    "verdict",     "peak_attribution",
+                            "communication", "work",       "moved_rank", "interaction", "decision"})
     EXPECT_EQ(count(table), 0) << table;
 }
 

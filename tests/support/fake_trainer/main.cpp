@@ -1,6 +1,6 @@
 // A trainer without torch, for process tests: same command line, same files, same exit codes as rematch-train.
-// REMATCH_FAKE says how it misbehaves (behaviour.h), REMATCH_FAKE_BUILD which build it says it is. `--describe` prints the describe example
-// with this program's build id.
+// REMATCH_FAKE says how it misbehaves (behaviour.h), REMATCH_FAKE_TABLE whose outcomes it has instead (published_table.h),
+// REMATCH_FAKE_BUILD which build it says it is. `--describe` prints the describe example with this program's build id.
 #include <cstdlib>
 #include <exception>
 #include <filesystem>
@@ -13,6 +13,7 @@
 #include "schemas/protocol/trial.h"
 #include "tests/support/fake_trainer/behaviour.h"
 #include "tests/support/fake_trainer/fake_rank.h"
+#include "tests/support/fake_trainer/published_table.h"
 
 namespace {
 
@@ -37,7 +38,10 @@ int run_trial(const std::filesystem::path& trial_path) {
   const protocol::Trial trial = protocol::read_trial(trial_path.string());
   const std::int64_t rank = std::stoll(variable("RANK"));
   std::cerr << "rank " << rank << " of trial " << trial.trial_id << "\n";
-  tests::FakeRank fake(trial_path.parent_path(), trial, rank, tests::parse_behaviour(variable("REMATCH_FAKE"), trial, rank), describe());
+  const std::string table = variable("REMATCH_FAKE_TABLE");
+  const tests::Behaviour behaviour =
+      table.empty() ? tests::parse_behaviour(variable("REMATCH_FAKE"), trial, rank) : tests::replayed_behaviour(table, trial, rank);
+  tests::FakeRank fake(trial_path.parent_path(), trial, rank, behaviour, describe());
   return fake.run();
 }
 

@@ -1,0 +1,35 @@
+#include "orchestrator/strategy/extend.h"
+
+#include <algorithm>
+#include <stdexcept>
+#include <utility>
+
+#include "orchestrator/base/study_plan.h"
+#include "orchestrator/strategy/strategies.h"
+
+namespace rematch::strategy {
+
+const base::ArmVerdict& Results::of(const std::string& arm) const {
+  const auto found = std::find_if(verdict.arms.begin(), verdict.arms.end(), [&](const auto& each) { return each.arm == arm; });
+  if (found == verdict.arms.end()) throw std::logic_error("the verdict has no arm " + arm);
+  return *found;
+}
+
+std::optional<base::StudyPlan> extend(const base::StudyRows& so_far, const base::StudyVerdict& verdict) {
+  const base::StudyPlan& plan = so_far.plan;
+  if (!base::awaits_decision(plan)) return std::nullopt;
+  Growth growth(plan);
+  const Results results{so_far, verdict};
+  const bool is_spoilt = verdict.conclusion == base::Conclusion::kControlInvalid || verdict.conclusion == base::Conclusion::kUnmatched;
+  if (is_spoilt)
+    growth.stop("nothing more can be compared: " + verdict.conclusion_reason);
+  else if (plan.strategy == "escalate")
+    decide_escalate(results, growth);
+  else if (plan.strategy == "pairs")
+    decide_pairs(results, growth);
+  else
+    decide_one_label(results, growth);
+  return std::move(growth).finished();
+}
+
+}  // namespace rematch::strategy

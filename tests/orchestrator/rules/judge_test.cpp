@@ -239,7 +239,7 @@ std::string headroom_arm(std::int64_t narrow_step_time_ns, std::int64_t wide_ste
 
 TEST(Judge, TakesTheNarrowerArmWhenTheNoiseDoesNotTellThemApart) {
   EXPECT_EQ(headroom_arm(10'500'000, 10'400'000), "moe_act");
-  EXPECT_EQ(headroom_arm(11'500'000, 10'400'000), "moe");
+  EXPECT_EQ(headroom_arm(14'000'000, 10'400'000), "moe");
 }
 
 // moe takes three times as long as moe+layernorm, and no control passes.

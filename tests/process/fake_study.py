@@ -10,7 +10,7 @@ import sys
 import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "e2e"))
-from workspace import BIN, ROOT, Workspace, time_allowance, wait_for  # noqa: E402,F401: the tests of this folder take them from here
+from workspace import BIN, ROOT, TIME_SCALE, Workspace, time_allowance, wait_for  # noqa: E402,F401: the tests of this folder take them from here
 
 SWEEP = """\
 schema: rematch/sweep/1

@@ -57,7 +57,7 @@ std::string sites_text(const Model& model, const std::string& label) {
   if (sites == nullptr) return "none: family " + model.family.name + " has no such boundary";
   const std::int64_t count = model.fields ? protocol::count_sites(model.family, *model.fields, label) : 0;
   if (count > 0) return std::to_string(count);
-  const std::string per_layer = per_layer_text(*sites);
+  std::string per_layer = per_layer_text(*sites);
   if (!model.fields && !per_layer.empty()) return per_layer;
   return "none: " + (sites->no_site_reason.empty() ? "family " + model.family.name + " has no such boundary" : sites->no_site_reason);
 }

@@ -13,6 +13,7 @@ namespace {
 
 using protocol::LaunchEnd;
 using protocol::LaunchRecord;
+using std::chrono::milliseconds;
 
 class LauncherContract : public ::testing::TestWithParam<std::string> {
  protected:
@@ -108,7 +109,7 @@ TEST_P(LauncherContract, NamesTheRankThatDiedByASignalAndTheSignal) {
 
 TEST_P(LauncherContract, EndsTheAttemptAtTheDeadlineEvenIfRanksIgnoreSigterm) {
   FakeAttempt attempt(R"({"rules":[{"do":"hang_hard","stage":"first_backward"}]})");
-  attempt.trial().timeout_ms = 300;
+  attempt.trial().timeout_ms = time_allowance(milliseconds(300)).count();
   attempt.trial().collective_timeout_ms = 100;
   const LaunchRecord record = run(attempt);
   EXPECT_EQ(record.end, LaunchEnd::kTimeout);
@@ -145,7 +146,8 @@ TEST_P(LauncherContract, StopsAtOnceOnTheSecondRequest) {
   });
   EXPECT_EQ(record.end, LaunchEnd::kInterrupted);
   EXPECT_EQ(record.ranks[0].signal, SIGKILL);
-  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(2)) << "the grace of a clean stop was waited out";
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, time_allowance(std::chrono::seconds(2)))
+      << "the grace of a clean stop was waited out";
 }
 
 TEST_P(LauncherContract, SaysThatATrainerCannotBeStarted) {

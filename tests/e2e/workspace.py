@@ -11,6 +11,7 @@ import time
 
 ROOT = pathlib.Path(os.environ.get("REMATCH_SOURCE_DIR", pathlib.Path(__file__).resolve().parents[2]))
 BIN = pathlib.Path(os.environ.get("REMATCH_BIN_DIR", ROOT / "build" / "release" / "bin"))
+TIME_SCALE = int(os.environ.get("REMATCH_TEST_TIME_SCALE", 1))
 
 # One dense and one MoE layer, small enough for trials of a second or two.
 TINY_SWEEP = """\
@@ -42,12 +43,17 @@ launch: {kind: local, timeout: 60s}
 """
 
 
+def time_allowance(seconds):
+    """An upper bound that is written for programs without sanitizers, for those that are tested; see cmake/Sanitizers.cmake."""
+    return seconds * TIME_SCALE
+
+
 def end(process):
     """Asks the controller to stop, and makes it when it does not."""
     if process.poll() is None:
         process.send_signal(signal.SIGTERM)
     try:
-        process.wait(timeout=30)
+        process.wait(timeout=time_allowance(30))
     except subprocess.TimeoutExpired:
         process.kill()
         process.wait(timeout=10)
@@ -69,7 +75,7 @@ class Workspace:
         return [str(BIN / "rematch"), "--workspace", str(self.root), *map(str, arguments)]
 
     def rematch(self, *arguments, limit_s=300):
-        return subprocess.run(self.command(*arguments), capture_output=True, text=True, timeout=limit_s, cwd=ROOT)
+        return subprocess.run(self.command(*arguments), capture_output=True, text=True, timeout=time_allowance(limit_s), cwd=ROOT)
 
     @contextlib.contextmanager
     def running(self, *arguments):
@@ -126,6 +132,7 @@ def records(path):
 
 def wait_for(condition, limit_s, what):
     """Polls until the condition yields something true, and returns it."""
+    limit_s = time_allowance(limit_s)
     deadline = time.monotonic() + limit_s
     while time.monotonic() < deadline:
         value = condition()

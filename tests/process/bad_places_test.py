@@ -5,7 +5,7 @@ import signal
 import threading
 import unittest
 
-from fake_study import BIN, NUM_TRIALS, FakeStudy, Mounts, wait_for
+from fake_study import BIN, NUM_TRIALS, FakeStudy, Mounts, time_allowance, wait_for
 
 # From too little for the plan to too little for the last trial's rows.
 DISK_KIB = (16, 64, 200, 320, 480, 640, 720)
@@ -99,7 +99,7 @@ class TwoControllers(unittest.TestCase):
                                                 r"since \d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC\)")
             self.assertRegex(study.rematch("doctor").stdout, rf"problem +lock: held by process {first.pid} on ")
             first.send_signal(signal.SIGTERM)
-            self.assertEqual(first.wait(timeout=20), 75, study.log())
+            self.assertEqual(first.wait(timeout=time_allowance(20)), 75, study.log())
 
     def test_however_often_status_looks_no_run_is_refused(self):
         study = FakeStudy(self)

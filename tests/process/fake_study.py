@@ -10,7 +10,7 @@ import sys
 import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "e2e"))
-from workspace import BIN, ROOT, Workspace, wait_for  # noqa: E402,F401: the tests of this folder take them from here
+from workspace import BIN, ROOT, TIME_SCALE, Workspace, time_allowance, wait_for  # noqa: E402,F401: the tests of this folder take them from here
 
 SWEEP = """\
 schema: rematch/sweep/1
@@ -45,7 +45,7 @@ class FakeStudy(Workspace):
         return {**os.environ, "REMATCH_TRAINER": str(BIN / "fake_trainer"), "REMATCH_FAKE": fake, **more}
 
     def rematch(self, *arguments, limit_s=60, fake="", prefix=(), **environment):
-        return subprocess.run([*prefix, *self.command(*arguments)], capture_output=True, text=True, timeout=limit_s, cwd=ROOT,
+        return subprocess.run([*prefix, *self.command(*arguments)], capture_output=True, text=True, timeout=time_allowance(limit_s), cwd=ROOT,
                               env=self.environment(fake, **environment))
 
     def run(self, *more, **options):
@@ -138,4 +138,4 @@ class Mounts:
 
     @staticmethod
     def run(script, limit_s=60, **options):
-        return subprocess.run(["unshare", "--mount", "bash", "-c", script], capture_output=True, text=True, timeout=limit_s, **options)
+        return subprocess.run(["unshare", "--mount", "bash", "-c", script], capture_output=True, text=True, timeout=time_allowance(limit_s), **options)

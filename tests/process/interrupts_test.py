@@ -8,7 +8,7 @@ import subprocess
 import time
 import unittest
 
-from fake_study import NUM_TRIALS, FakeStudy, wait_for
+from fake_study import NUM_TRIALS, FakeStudy, time_allowance, wait_for
 
 SLOW = '{"sleep_us":15000}'
 SEED = 20240611
@@ -53,7 +53,7 @@ class Interrupts(unittest.TestCase):
                             for _ in range(times):
                                 controller.send_signal(number)
                                 time.sleep(0.01)
-                            code = controller.wait(timeout=20)
+                            code = controller.wait(timeout=time_allowance(20))
                         codes.append(code)
                         self.check(study, code, number)
         self.assertGreater(codes.count(75), 3, codes)
@@ -69,9 +69,9 @@ class Interrupts(unittest.TestCase):
                     for time_ in range(times):
                         controller.send_signal(number)
                         wait_for(lambda: study.log().count("interrupted") > time_, 5, "the answer")
-                    self.assertEqual(controller.wait(timeout=20), 75, study.log())
+                    self.assertEqual(controller.wait(timeout=time_allowance(20)), 75, study.log())
                     duration_s = time.monotonic() - begin
-                self.assertLess(duration_s, most_s)
+                self.assertLess(duration_s, time_allowance(most_s))
                 if times == 1:
                     self.assertGreater(duration_s, 1.9, "the ranks ignore SIGTERM, and have a grace of 2 s")
                 self.assertEqual(study.marked_processes(), [])
@@ -90,7 +90,7 @@ class Interrupts(unittest.TestCase):
             for _ in range(2):
                 controller.send_signal(signal.SIGINT)
                 time.sleep(0.05)
-            self.assertEqual(controller.wait(timeout=20), 75, study.log())
+            self.assertEqual(controller.wait(timeout=time_allowance(20)), 75, study.log())
             self.assertFalse(os.path.exists(f"/proc/{daemon}"), "the grandchild left session and parent, and is ended too")
             self.assertEqual([bystander.poll() for bystander in bystanders], [None, None])
             for bystander in bystanders:

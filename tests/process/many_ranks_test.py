@@ -5,7 +5,7 @@ import pathlib
 import time
 import unittest
 
-from fake_study import FakeStudy, wait_for
+from fake_study import FakeStudy, time_allowance, wait_for
 
 NUM_RANKS = 512
 SWEEP = f"""\
@@ -19,7 +19,7 @@ recompute:
   control: {{recompute_granularity: selective, recompute_modules: []}}
   labels: [moe_act]
 measure: {{blocks: 1, steady_steps: 1, warmup: 1}}
-launch: {{kind: local, timeout: 60s}}
+launch: {{kind: local, timeout: {time_allowance(60)}s}}
 """
 # A pidfd a rank and a few of its own; no pipe that stays with a rank.
 MOST_OWN_DESCRIPTORS = 32
@@ -68,7 +68,7 @@ class ManyRanks(unittest.TestCase):
             own = [os.readlink(path) for path in pathlib.Path(f"/proc/{rank}/fd").iterdir()]
             self.assertLess(len(own), 8, f"a rank inherited more than its streams: {own}")
             controller.terminate()
-            controller.wait(timeout=30)
+            controller.wait(timeout=time_allowance(30))
         self.assertEqual(study.marked_processes(), [])
 
 

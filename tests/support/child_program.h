@@ -17,6 +17,8 @@
 #include <thread>
 #include <vector>
 
+#include "tests/support/time_allowance.h"
+
 namespace rematch::tests {
 
 class ChildProgram {
@@ -40,7 +42,7 @@ class ChildProgram {
 
   // The exit code, or 128 + the signal.
   int wait(std::chrono::seconds deadline = std::chrono::seconds(60)) {
-    const auto until = std::chrono::steady_clock::now() + deadline;
+    const auto until = std::chrono::steady_clock::now() + time_allowance(deadline);
     int status = 0;
     while (::waitpid(pid_, &status, WNOHANG) == 0) {
       if (std::chrono::steady_clock::now() >= until) throw std::runtime_error("the program did not end in time");

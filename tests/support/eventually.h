@@ -1,4 +1,5 @@
-// Waiting for another process: a condition looked at every 2 ms, with a deadline. And whether a process still runs.
+// Waiting for another process: a condition looked at every 2 ms, with a deadline that sanitised builds stretch. And whether a process still
+// runs.
 #pragma once
 
 #include <signal.h>
@@ -10,10 +11,12 @@
 #include <string>
 #include <thread>
 
+#include "tests/support/time_allowance.h"
+
 namespace rematch::tests {
 
 inline bool eventually(const std::function<bool()>& condition, std::chrono::milliseconds deadline = std::chrono::seconds(10)) {
-  const auto until = std::chrono::steady_clock::now() + deadline;
+  const auto until = std::chrono::steady_clock::now() + time_allowance(deadline);
   while (!condition()) {
     if (std::chrono::steady_clock::now() >= until) return false;
     std::this_thread::sleep_for(std::chrono::milliseconds(2));

@@ -20,6 +20,7 @@
 #include "tests/support/eventually.h"
 #include "tests/support/make_trial.h"
 #include "tests/support/temp_dir.h"
+#include "tests/support/time_allowance.h"
 
 namespace rematch::tests {
 
@@ -50,9 +51,9 @@ class FakeAttempt {
       result.emplace(std::move(ended));
       context.stop();
     });
-    boost::asio::steady_timer timer(context, after);
+    boost::asio::steady_timer timer(context, time_allowance(after));
     if (during) timer.async_wait([&](boost::system::error_code) { during(attempt); });
-    context.run_for(std::chrono::seconds(60));
+    context.run_for(time_allowance(std::chrono::seconds(60)));
     return result;
   }
 

@@ -161,9 +161,10 @@ TEST_F(Run, GoesOnAfterAFailedTrialAndPlacesItsFailure) {
 }
 
 TEST_F(Run, EndsAHangingRankAtTheDeadlineAndGoesOn) {
-  EXPECT_EQ(run(R"({"rules":[{"arm":"moe","rank":0,"do":"hang","stage":"first_forward"}]})",
-                {"run", sweep().string(), "--set", "launch.timeout=1s"}),
-            4)
+  EXPECT_EQ(
+      run(R"({"rules":[{"arm":"moe","rank":0,"do":"hang","stage":"first_forward"}]})",
+          {"run", sweep().string(), "--set", "launch.timeout=" + std::to_string(time_allowance(std::chrono::seconds(1)).count()) + "s"}),
+      4)
       << err_;
   EXPECT_NE(err_.find("timeout at first_forward, step 0, rank 0"), std::string::npos) << err_;
   EXPECT_EQ(files("done.json").size(), kNumTrials);
@@ -208,13 +209,14 @@ TEST_F(Run, EndsCleanlyOnSigintAndALaterRunGoesOn) {
 TEST_F(Run, EndsAtOnceOnASecondSigint) {
   const auto program = start(R"({"rules":[{"do":"hang_hard","stage":"steady"}]})");
   ASSERT_TRUE(eventually([&] { return files("rank-00001.jsonl").size() == 1; }));
-  std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  std::this_thread::sleep_for(time_allowance(std::chrono::milliseconds(100)));
   const auto begin = std::chrono::steady_clock::now();
   program->kill(SIGINT);
   ASSERT_TRUE(eventually([&] { return program->err().find("interrupted") != std::string::npos; }));
   program->kill(SIGINT);
   EXPECT_EQ(program->wait(), 75) << program->err();
-  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::milliseconds(1900)) << "the grace of a clean stop was waited out";
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, time_allowance(std::chrono::milliseconds(1900)))
+      << "the grace of a clean stop was waited out";
 }
 
 TEST_F(Run, LeavesNoProcessWhenTheControllerIsKilledAndThenRedoesOnlyTheTrialInFlight) {

@@ -64,7 +64,8 @@ Json to_document(const Table& table) {
           {"columns", std::move(columns)},
           {"rows", std::move(rows)},
           {"place", static_cast<int>(table.place)},
-          {"in_csv", table.in_csv}};
+          {"in_csv", table.in_csv},
+          {"as_list", table.as_list}};
 }
 
 Table parse_table(const Json& document) {
@@ -78,6 +79,7 @@ Table parse_table(const Json& document) {
   }
   table.place = Place{document.at("place").get<int>()};
   table.in_csv = document.at("in_csv");
+  table.as_list = document.at("as_list");
   return table;
 }
 

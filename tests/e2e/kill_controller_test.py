@@ -7,7 +7,7 @@ import unittest
 from workspace import TINY_SWEEP, Workspace, records, wait_for
 
 # Columns that hold a time or what follows from one.
-TIMED = ("time", "tflops", "_ns", "second", "ms")
+TIMED = ("time", "tflops", "_ns", "second", "ms", "pareto", "blocks_needed")
 
 
 def untimed(report):

@@ -9,6 +9,7 @@
 #include <sstream>
 
 #include "orchestrator/report/format.h"
+#include "orchestrator/report/model_document.h"
 #include "orchestrator/rules/judge.h"
 #include "schemas/protocol/record_file.h"
 #include "tests/orchestrator/published_builder.h"
@@ -152,12 +153,14 @@ std::vector<GoldenCase> all_cases() {
   return cases;
 }
 
-std::string rendered(const GoldenStudy& golden, const std::string& format) {
+ReportModel model_of(const GoldenStudy& golden) {
   Beside beside;
   beside.published = golden.published ? &*golden.published : nullptr;
   beside.twin = golden.twin ? &*golden.twin : nullptr;
-  return render(make_report(golden.study, rules::judge_study(golden.study), beside), format).value();
+  return make_report(golden.study, rules::judge_study(golden.study), beside);
 }
+
+std::string rendered(const GoldenStudy& golden, const std::string& format) { return render(model_of(golden), format).value(); }
 
 std::string rendered(const base::StudyRows& study, const std::string& format) { return rendered(GoldenStudy{"", study}, format); }
 
@@ -169,6 +172,11 @@ TEST_P(Golden, ReportIsAsReviewed) {
   const std::string text = rendered(golden.golden, golden.format);
   if (std::getenv("REMATCH_UPDATE_GOLDEN") != nullptr) protocol::write_file_by_rename(path, text);
   EXPECT_EQ(protocol::read_whole_file(path).value_or("no file " + path.string()), text);
+}
+
+TEST_P(Golden, AReportThatWasKeptIsTheSame) {
+  const ReportModel model = model_of(GetParam().golden);
+  EXPECT_EQ(render(parse_model(model_text(model)).value(), GetParam().format).value(), render(model, GetParam().format).value());
 }
 
 std::string case_name(const ::testing::TestParamInfo<GoldenCase>& info) { return info.param.name + "_" + info.param.format; }

@@ -222,45 +222,6 @@ TEST(Judge, SaysWhenTheHotRankMoved) {
   EXPECT_TRUE(has_note(verdict, "moe_act: the hot rank moved from rank 0 to rank 1"));
 }
 
-// Controls 2 % apart; the candidates' peaks are below the control's, so one of them is the arm to take for headroom.
-std::string headroom_arm(std::int64_t narrow_step_time_ns, std::int64_t wide_step_time_ns) {
-  constexpr std::int64_t kLowerPeak = 800 * kMegabyte;
-  StudyBuilder builder("noise");
-  builder.add_arm({"moe_act"});
-  builder.add_arm({"moe"});
-  for (const std::int64_t first : {10'000'000, 10'200'000}) {  // no drift tells them apart
-    builder.run("[]", {.step_time_ns = first});
-    builder.run("[]", {.step_time_ns = 20'200'000 - first});
-  }
-  builder.run_all("moe_act", {.forward_peak_bytes = kLowerPeak, .backward_peak_bytes = kLowerPeak, .step_time_ns = narrow_step_time_ns});
-  builder.run_all("moe", {.forward_peak_bytes = kLowerPeak, .backward_peak_bytes = kLowerPeak, .step_time_ns = wide_step_time_ns});
-  return judge_study(builder.rows()).answer.headroom_arm.value_or("none");
-}
-
-TEST(Judge, TakesTheNarrowerArmWhenTheNoiseDoesNotTellThemApart) {
-  EXPECT_EQ(headroom_arm(10'500'000, 10'400'000), "moe_act");
-  EXPECT_EQ(headroom_arm(14'000'000, 10'400'000), "moe");
-}
-
-// moe takes three times as long as moe+layernorm, and no control passes.
-base::StudyRows slow_moe_study() {
-  base::StudyRows study = capacity_study().rows();
-  for (base::AttemptRows& attempt : study.attempts)
-    if (attempt.trial.arm == "moe")
-      for (base::RankRows& rank : attempt.ranks)
-        for (protocol::StepRecord& step : rank.steps) step.step_time_ns *= 3;
-  return study;
-}
-
-TEST(Judge, TakesTheQuickestPassingArmWhenRepeatsTellTheNoise) { EXPECT_EQ(judge_study(slow_moe_study()).answer.arm, "moe+layernorm"); }
-
-TEST(Judge, TakesTheNarrowestPassingArmWhenNothingTellsTheNoise) {
-  base::StudyRows study = slow_moe_study();
-  std::erase_if(study.plan.trials, [](const protocol::Trial& trial) { return trial.block > 0; });
-  std::erase_if(study.attempts, [](const base::AttemptRows& attempt) { return attempt.trial.block > 0; });
-  EXPECT_EQ(judge_study(study).answer.arm, "moe");
-}
-
 TEST(Judge, SetsPassingArmsAgainstTheNarrowestOneWhenTheControlDoesNotFit) {
   const base::StudyVerdict verdict = judge_study(capacity_study().rows());
   EXPECT_EQ(arm_of(verdict, "[]").outcome, Outcome::kFail);

@@ -1,6 +1,8 @@
 // study.json: a StudyPlan as a document, and back. Written by the engine before the first trial starts, read by ingest.
 #pragma once
 
+#include <array>
+#include <cstdint>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <string_view>
@@ -8,6 +10,9 @@
 #include "orchestrator/base/rows.h"
 
 namespace rematch::base {
+
+// After how many blocks `blocks: auto` looks.
+inline constexpr std::array<std::int64_t, 3> kLooks = {3, 5, 8};
 
 inline constexpr const char* kStudySchema = "rematch/study/1";
 

@@ -20,6 +20,13 @@ struct Side {
   base::StudyVerdict verdict;
   std::size_t index = 0;  // of its attempts
 
+  const std::string& variation() const {
+    const auto& arms = subject.study.plan.arms;
+    return std::find_if(arms.begin(), arms.end(), [&](const base::ArmRow& row) { return row.arm == subject.arm; })->variation;
+  }
+  // Of both; empty where they do not share it.
+  std::string variation_with(const Side& other) const { return variation() == other.variation() ? variation() : ""; }
+
   report::ComparedSide view() const {
     return {subject.trial_id.empty() ? subject.arm : subject.trial_id, &subject.study.attempts[index], &verdict.runs[index]};
   }
@@ -53,7 +60,8 @@ class CompareVerb final : public Verb {
     if (const Exit* exit = std::get_if<Exit>(&against)) return *exit;
     const report::ComparedSide own = std::get<Side>(side).view();
     const report::ComparedSide other = std::get<Side>(against).view();
-    const auto differences = rules::field_differences(*own.attempt, *other.attempt);
+    const auto differences =
+        rules::field_differences(*own.attempt, *other.attempt, std::get<Side>(side).variation_with(std::get<Side>(against)));
     const auto policy = force_ ? report::FieldsThatDiffer::kForce : report::FieldsThatDiffer::kRefuse;
     const Exit written = write_report(report::make_comparison_report(own, other, differences, policy), output_, streams);
     if (written != Exit::kOk || differences.empty() || force_) return written;

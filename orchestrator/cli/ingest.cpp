@@ -25,19 +25,22 @@ namespace rematch::cli {
 
 namespace {
 
-// By name, so that two runs do the same.
+// By name, so that two runs do the same. A folder without study.json is no study yet: whoever made it died, and no trial was started.
 std::vector<std::filesystem::path> study_folders(const protocol::WorkspacePaths& workspace) {
   std::vector<std::filesystem::path> folders;
   if (std::filesystem::exists(workspace.studies()))
     for (const auto& entry : std::filesystem::directory_iterator(workspace.studies()))
-      if (entry.is_directory()) folders.push_back(entry.path());
+      if (entry.is_directory() && std::filesystem::exists(protocol::StudyPaths{entry.path()}.plan())) folders.push_back(entry.path());
   std::sort(folders.begin(), folders.end());
   return folders;
 }
 
 base::Result<base::StudyPlan> read_plan(const std::filesystem::path& folder) {
   try {
-    return base::read_study_plan(protocol::StudyPaths{folder}.plan().string());
+    base::StudyPlan plan = base::read_study_plan(protocol::StudyPaths{folder}.plan().string());
+    const std::filesystem::path own = protocol::WorkspacePaths{""}.study(plan.name, plan.study_id).filename();
+    if (folder.filename() == own) return plan;
+    return base::Error{folder.string() + " holds the study.json of " + own.string() + "; it is left out. Move a copy out of the workspace"};
   } catch (const protocol::DocumentError& error) {
     return base::Error{error.what()};
   }

@@ -4,12 +4,14 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "orchestrator/base/study_plan.h"
 #include "orchestrator/cli/control_peak.h"
 #include "orchestrator/cli/plan_text.h"
 #include "orchestrator/cli/prediction.h"
 #include "orchestrator/cli/sweep_input.h"
 #include "orchestrator/cli/verb.h"
 #include "orchestrator/engine/plan_change.h"
+#include "orchestrator/engine/study_folder.h"
 #include "schemas/protocol/trial_paths.h"
 
 namespace rematch::cli {
@@ -57,7 +59,8 @@ class PlanVerb : public Verb {
     }
     known.control = find_control_peak(input.plan, options, streams);  // of the prediction too
     const auto folder = protocol::WorkspacePaths{options.workspace}.study(input.plan.name, input.plan.study_id);
-    if (const auto change = engine::plan_change(folder, input.plan)) streams.err << "rematch: " << *change << "\n";
+    const auto grown = base::awaits_decision(input.plan) ? engine::StudyFolder(folder).grown_plan(input.plan) : std::nullopt;
+    if (const auto change = grown ? std::nullopt : engine::plan_change(folder, input.plan)) streams.err << "rematch: " << *change << "\n";
     print(input, known, streams);
     return Exit::kOk;
   }

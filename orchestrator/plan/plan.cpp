@@ -110,7 +110,7 @@ StudyPlan make_plan(const spec::SweepSpec& spec, const protocol::Describe& train
   plan.order_seed = static_cast<std::uint64_t>(spec.order_seed.value_or(spec.common.training.seed));
   plan.strategy = spec.common.prediction ? "one_label" : spec.strategy_kind;
   plan.blocks_auto = spec.blocks_auto && !spec.common.prediction;
-  plan.num_blocks = plan.blocks_auto ? kLooks.front() : spec.num_blocks;
+  plan.num_blocks = plan.blocks_auto ? base::kLooks.front() : spec.num_blocks;
   plan.smallest_effect = spec.smallest_effect;
   plan.budget_per_rank_bytes = spec.budget_per_rank_bytes;
   plan.arms = expand_arms(spec, trainer);

@@ -2,7 +2,6 @@
 // make_plan and for later ones by a strategy. Pure: ids depend on group, arm, block, slot and trainer build alone.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -13,9 +12,6 @@ namespace rematch::plan {
 
 // The allocator's setting or the feature that this arm's group changes.
 void apply_variation(protocol::Trial& trial, const base::ArmRow& arm);
-
-// After how many blocks `blocks: auto` looks.
-inline constexpr std::array<std::int64_t, 3> kLooks = {3, 5, 8};
 
 enum class SlotOrder {
   kShuffled,       // the control twice a block, every other arm once

@@ -67,9 +67,13 @@ std::optional<FragmentationSign> sign_of(const base::AttemptRows& attempt) {
 }  // namespace
 
 std::optional<FragmentationSign> fragmentation_sign(const base::StudyRows& study, const std::string& arm) {
-  for (std::size_t index : judged_attempts(study, arm))
-    if (auto sign = sign_of(study.attempts[index])) return sign;
-  return std::nullopt;
+  std::optional<FragmentationSign> first;
+  for (std::size_t index : judged_attempts(study, arm)) {
+    const auto sign = sign_of(study.attempts[index]);
+    if (sign && sign->requested_bytes) return sign;
+    if (!first) first = sign;
+  }
+  return first;
 }
 
 }  // namespace rematch::rules

@@ -22,10 +22,10 @@ struct FragmentationSign {
   std::optional<std::int64_t> growth_bytes;     // of allocated over the steady steps; set where nothing failed
 };
 
-// Of the arm's first run that shows one. A run that ran out of memory shows one where as many bytes as it asked for were reserved and free,
-// in blocks that were each too small, or of the other pool: requests up to 1 MiB have their own. Any other run does where, after warm-up,
-// the allocator had to retry, allocated bytes had reached their plateau, and more than a tenth of what was reserved at the peak was not
-// allocated. nullopt: none shows it.
+// Of the arm's first run in which a request failed for it, else of the first that shows one. A run that ran out of memory shows one where
+// as many bytes as it asked for were reserved and free, in blocks that were each too small, or of the other pool: requests up to 1 MiB have
+// their own. Any other run does where, after warm-up, the allocator had to retry, allocated bytes had reached their plateau, and more than
+// a tenth of what was reserved at the peak was not allocated. nullopt: none shows it.
 std::optional<FragmentationSign> fragmentation_sign(const base::StudyRows& study, const std::string& arm);
 
 }  // namespace rematch::rules

@@ -142,11 +142,6 @@ const Setting& most_common(const std::vector<Setting>& settings) {
   return *best;
 }
 
-// In its own group, against a control without granularity, offloading is what is compared.
-std::string_view compared_besides_recompute(const base::ArmRow& of_group) {
-  return of_group.variation == "cpu_offloading" ? "features.cpu_offloading" : "";
-}
-
 void add_unmatched_of_group(const base::StudyRows& study, const base::ArmRow& arm, std::vector<Unmatched>& unmatched) {
   const std::vector<Setting> settings = settings_of_group(study, arm.group_id);
   if (settings.empty()) return;
@@ -155,8 +150,7 @@ void add_unmatched_of_group(const base::StudyRows& study, const base::ArmRow& ar
   for (const Setting& setting : settings) {
     if (setting.hash == common.hash) continue;
     const AttemptRows& attempt = study.attempts[setting.attempt];
-    std::vector<FieldDifference> differences = field_differences(attempt, against);
-    std::erase_if(differences, [&](const FieldDifference& difference) { return difference.field == compared_besides_recompute(arm); });
+    std::vector<FieldDifference> differences = field_differences(attempt, against, arm.variation);
     if (differences.empty()) continue;
     unmatched.push_back({attempt.trial.trial_id, attempt.attempt, attempt.trial.arm, against.trial.trial_id, std::move(differences)});
   }
@@ -177,8 +171,11 @@ const Unmatched* unmatched_of(const std::vector<Unmatched>& unmatched, const std
 
 }  // namespace
 
-std::vector<FieldDifference> field_differences(const AttemptRows& attempt, const AttemptRows& against) {
-  return differences_of(recorded_fields(attempt), recorded_fields(against));
+std::vector<FieldDifference> field_differences(const AttemptRows& attempt, const AttemptRows& against, std::string_view variation) {
+  std::vector<FieldDifference> differences = differences_of(recorded_fields(attempt), recorded_fields(against));
+  if (variation == "cpu_offloading")
+    std::erase_if(differences, [](const FieldDifference& difference) { return difference.field == "features.cpu_offloading"; });
+  return differences;
 }
 
 std::vector<Unmatched> find_unmatched(const base::StudyRows& study) {

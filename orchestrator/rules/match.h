@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "orchestrator/base/rows.h"
@@ -10,8 +11,10 @@
 namespace rematch::rules {
 
 // By name of the field. A field that only some ranks differ in has values such as "rank 1: 999". A rank that is without a first line in
-// either attempt is not compared.
-std::vector<base::FieldDifference> field_differences(const base::AttemptRows& attempt, const base::AttemptRows& against);
+// either attempt is not compared. `variation` is that of the group of both: in that of cpu_offloading, against a control without
+// granularity, offloading is what is compared.
+std::vector<base::FieldDifference> field_differences(const base::AttemptRows& attempt, const base::AttemptRows& against,
+                                                     std::string_view variation = "");
 
 // The attempts that count of each group against the setting that most of them have, and on a tie against the control's first.
 std::vector<base::Unmatched> find_unmatched(const base::StudyRows& study);

@@ -13,10 +13,8 @@
 
 namespace rematch::rules {
 
-// Where `blocks: auto` looks. At each look a third of the error rate is spent (Bonferroni).
-inline constexpr std::int64_t kLooks[] = {3, 5, 8};
-
-// Of all intervals of one look together: 0.95, of one look of several 1 - 0.05 / 3.
+// At each look of `blocks: auto` a third of the error rate is spent (Bonferroni), and the first look that decides an arm decides it for
+// good. Of all intervals of one look together: 0.95, of one look of several 1 - 0.05 / 3.
 double confidence_of_look(const base::StudyPlan& plan);
 
 struct JudgedTimes {

@@ -58,8 +58,6 @@ void insert_fit(Database& database, const std::string& study_id, const std::stri
 }  // namespace
 
 void insert_effects(Database& database, const std::string& study_id, const base::StudyVerdict& verdict) {
-  database.run("DELETE FROM effect WHERE study_id = ?", {study_id});
-  database.run("DELETE FROM time_fit WHERE study_id = ?", {study_id});
   for (const base::ArmVerdict& arm : verdict.arms)
     if (arm.effect) insert_effect(database, study_id, arm.arm, *arm.effect);
   for (const base::GroupVerdict& group : verdict.groups)

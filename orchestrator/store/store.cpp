@@ -54,7 +54,11 @@ std::unique_ptr<Database> open_to_read(const std::filesystem::path& path) {
   return database;
 }
 
-void forget_report(Database& database, const std::string& study_id) { database.run("DELETE FROM report WHERE study_id = ?", {study_id}); }
+// Of rows that are about to change: the report and the verdicts hold no more.
+void forget_judgement(Database& database, const std::string& study_id) {
+  database.run("DELETE FROM report WHERE study_id = ?", {study_id});
+  delete_verdicts(database, study_id);
+}
 
 // Without foreign keys SQLite drops the pages of a table at once; with them it would look at every row. Outside transactions only.
 class WithoutForeignKeys {
@@ -91,14 +95,14 @@ base::Result<Store> Store::open(const std::filesystem::path& path) {
 
 void Store::put_plan(const base::StudyPlan& plan) {
   Transaction transaction(*database_);
-  forget_report(*database_, plan.study_id);
+  forget_judgement(*database_, plan.study_id);
   upsert_plan(*database_, plan);
   transaction.commit();
 }
 
 void Store::put_attempt(const base::AttemptRows& attempt) {
   Transaction transaction(*database_);
-  forget_report(*database_, attempt.study_id);
+  forget_judgement(*database_, attempt.study_id);
   insert_attempt(*database_, attempt);
   transaction.commit();
 }
@@ -106,7 +110,7 @@ void Store::put_attempt(const base::AttemptRows& attempt) {
 void Store::put_attempts(const std::vector<base::AttemptRows>& attempts) {
   Transaction transaction(*database_);
   for (const base::AttemptRows& attempt : attempts) {
-    forget_report(*database_, attempt.study_id);
+    forget_judgement(*database_, attempt.study_id);
     insert_attempt(*database_, attempt);
   }
   transaction.commit();

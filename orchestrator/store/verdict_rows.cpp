@@ -157,9 +157,13 @@ void insert_diagnosis(Database& database, const std::string& study_id, const bas
 
 }  // namespace
 
-void insert_verdicts(Database& database, const std::string& study_id, const base::StudyVerdict& verdict) {
-  for (const char* table : {"verdict", "moved_rank", "field_difference", "diagnosis"})
+void delete_verdicts(Database& database, const std::string& study_id) {
+  for (const char* table : {"verdict", "moved_rank", "field_difference", "diagnosis", "interaction", "effect", "time_fit"})
     database.run(std::string("DELETE FROM ") + table + " WHERE study_id = ?", {study_id});
+}
+
+void insert_verdicts(Database& database, const std::string& study_id, const base::StudyVerdict& verdict) {
+  delete_verdicts(database, study_id);
   ColumnWriter columns;
   columns("outcome", std::string(name_of(verdict.conclusion)));
   columns("reason", verdict.conclusion_reason);
@@ -170,7 +174,6 @@ void insert_verdicts(Database& database, const std::string& study_id, const base
     insert_arm(database, study_id, arm);
     insert_moved_ranks(database, study_id, arm);
   }
-  database.run("DELETE FROM interaction WHERE study_id = ?", {study_id});
   for (const base::Interaction& pair : verdict.interactions) insert_interaction(database, study_id, pair);
   for (const base::RunVerdict& run : verdict.runs) insert_run(database, study_id, run);
   insert_effects(database, study_id, verdict);

@@ -8,6 +8,8 @@
 
 namespace rematch::store {
 
+void delete_verdicts(Database& database, const std::string& study_id);
+// In place of those that were there.
 void insert_verdicts(Database& database, const std::string& study_id, const base::StudyVerdict& verdict);
 
 }  // namespace rematch::store

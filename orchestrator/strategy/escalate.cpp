@@ -105,7 +105,7 @@ bool pass_gate(const Results& results, const Place& place, Growth& growth) {
   const ArmVerdict& control = results.of(place.control->arm);
   const auto sign = rules::fragmentation_sign(results.study, place.control->arm);
   if (!sign || !sign->requested_bytes) {
-    growth.leave_out(expandable->arm, "no sign of fragmentation: " + no_gate_text(results, control));
+    growth.leave_out(expandable->arm, "no request failed for fragmentation: " + no_gate_text(results, control));
     return false;
   }
   growth.take(expandable->arm, "fragmentation, before any recompute: " + gate_text(*sign));
@@ -114,12 +114,15 @@ bool pass_gate(const Results& results, const Place& place, Growth& growth) {
   return true;
 }
 
-// The control's runs say all that they will when none of them passed.
-std::vector<std::string> control_for_blocks(const Results& results, const Place& place, Growth& growth) {
+// What the arms of a tier are set against. The control's runs say all that they will when none of them passed: then it is the narrowest arm
+// that passed, if there is one.
+std::vector<std::string> compared_in_blocks(const Results& results, const Place& place, Growth& growth) {
   const ArmVerdict& control = results.of(place.control->arm);
   if (control.num_passed > 0) return {control.arm};
   if (place.last == Tier::kControl)
     growth.leave_out(control.arm, "it " + ending_text(control, std::nullopt) + ": it is not run again beside wider settings");
+  for (const base::GroupVerdict& group : results.verdict.groups)
+    if (group.group_id == place.control->group_id && group.reference_arm) return {*group.reference_arm};
   return {};
 }
 
@@ -137,7 +140,7 @@ std::string why_on(const Results& results, const Place& place) {
 // The offloading group has a control of its own, and no blocks before these.
 void take_tier(const Results& results, const Place& place, Tier tier, Growth& growth) {
   const bool offloads = tier == Tier::kOffloading;
-  std::vector<std::string> arms = offloads ? std::vector<std::string>{} : control_for_blocks(results, place, growth);
+  std::vector<std::string> arms = offloads ? std::vector<std::string>{} : compared_in_blocks(results, place, growth);
   growth.remark(DecisionAction::kTake, std::string(to_string(tier)) + ": " + why_on(results, place));
   std::string group_id = place.control->group_id;
   for (const OrderedArm& next : in_order(results.study, *place.control, waiting_of(growth.plan(), place, tier))) {

@@ -21,9 +21,8 @@ std::optional<base::StudyPlan> extend(const base::StudyRows& so_far, const base:
   Growth growth(plan);
   const Results results{so_far, verdict};
   const bool is_spoilt = verdict.conclusion == base::Conclusion::kControlInvalid || verdict.conclusion == base::Conclusion::kUnmatched;
-  if (is_spoilt)
-    growth.stop("nothing more can be compared: " + verdict.conclusion_reason);
-  else if (plan.strategy == "escalate")
+  if (is_spoilt) return std::nullopt;  // no decision: these results may yet be replaced
+  if (plan.strategy == "escalate")
     decide_escalate(results, growth);
   else if (plan.strategy == "pairs")
     decide_pairs(results, growth);

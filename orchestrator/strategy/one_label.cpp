@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "orchestrator/base/study_plan.h"
 #include "orchestrator/strategy/strategies.h"
 #include "orchestrator/strategy/words.h"
 
@@ -112,8 +113,8 @@ Looked add_blocks_until_decided(const Results& results, Growth& growth) {
   const Open open = freeze_decided(results, growth);
   const std::string after = "after " + std::to_string(look) + " blocks";
   if (open.arms.empty()) return {Step::kAtItsEnd, after + " every arm is decided"};
-  const auto next = std::upper_bound(plan::kLooks.begin(), plan::kLooks.end(), look);
-  if (next == plan::kLooks.end()) return {Step::kAtItsEnd, after + ", the most that are taken, these are undecided: " + open.undecided};
+  const auto next = std::upper_bound(base::kLooks.begin(), base::kLooks.end(), look);
+  if (next == base::kLooks.end()) return {Step::kAtItsEnd, after + ", the most that are taken, these are undecided: " + open.undecided};
   growth.remark(base::DecisionAction::kTake,
                 std::to_string(*next - look) + " more blocks: " + after + " these are undecided: " + open.undecided);
   add_look(open, *next, growth);

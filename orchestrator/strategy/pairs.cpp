@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "orchestrator/base/study_plan.h"
 #include "orchestrator/strategy/strategies.h"
 #include "orchestrator/strategy/words.h"
 
@@ -47,7 +48,7 @@ std::vector<ArmRow> waiting_arms(const base::StudyPlan& plan) {
 }
 
 // Beyond every block that the labels alone could have had.
-std::int64_t first_block_of_pairs(const base::StudyPlan& plan) { return plan.blocks_auto ? plan::kLooks.back() : plan.num_blocks; }
+std::int64_t first_block_of_pairs(const base::StudyPlan& plan) { return plan.blocks_auto ? base::kLooks.back() : plan.num_blocks; }
 
 }  // namespace
 

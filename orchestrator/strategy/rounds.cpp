@@ -27,7 +27,7 @@ Round round_of(std::string name, std::vector<std::string> arms, std::int64_t num
   return {std::move(name), std::move(arms), num_blocks * in_block};
 }
 
-std::int64_t most_blocks(const base::StudyPlan& plan) { return plan.blocks_auto ? plan::kLooks.back() : plan.num_blocks; }
+std::int64_t most_blocks(const base::StudyPlan& plan) { return plan.blocks_auto ? base::kLooks.back() : plan.num_blocks; }
 
 // Both groups of an escalation have the same tiers, and one of them is gone through. A control runs twice a block.
 std::vector<Round> tiers_to_come(const base::StudyPlan& plan) {
@@ -48,11 +48,11 @@ std::vector<Round> tiers_to_come(const base::StudyPlan& plan) {
 std::vector<Round> looks_to_come(const base::StudyPlan& plan) {
   if (!plan.blocks_auto) return {};
   Round round{
-      "blocks " + std::to_string(plan.num_blocks) + " to " + std::to_string(plan::kLooks.back() - 1) + ", for what is undecided", {}, 0};
+      "blocks " + std::to_string(plan.num_blocks) + " to " + std::to_string(base::kLooks.back() - 1) + ", for what is undecided", {}, 0};
   for (const ArmRow& arm : plan.arms) {
     if (arm.status != ArmStatus::kPlanned) continue;
     if (!arm.is_control) round.arms.push_back(arm.arm);
-    round.num_trials_at_most += (plan::kLooks.back() - plan.num_blocks) * (arm.is_control ? kControlsInBlock : 1);
+    round.num_trials_at_most += (base::kLooks.back() - plan.num_blocks) * (arm.is_control ? kControlsInBlock : 1);
   }
   return {round};
 }

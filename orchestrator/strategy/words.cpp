@@ -26,8 +26,6 @@ std::string failure_text(const base::ArmVerdict& arm) {
 
 }  // namespace
 
-std::string bytes_text(std::int64_t bytes) { return std::to_string(bytes) + " bytes"; }
-
 std::string signed_bytes_text(std::int64_t bytes) { return (bytes > 0 ? "+" : "") + bytes_text(bytes); }
 
 std::string percent_text(double fraction) {

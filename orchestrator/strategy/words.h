@@ -7,10 +7,11 @@
 
 #include "orchestrator/base/rows.h"
 #include "orchestrator/base/verdicts.h"
+#include "orchestrator/rules/diagnosis_evidence.h"
 
 namespace rematch::strategy {
 
-std::string bytes_text(std::int64_t bytes);  // "36618000000 bytes"
+using rules::bytes_text;  // "36618000000 bytes"
 std::string signed_bytes_text(std::int64_t bytes);
 std::string percent_text(double fraction);  // "+1.99 %"
 

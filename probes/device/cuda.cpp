@@ -31,9 +31,15 @@ namespace allocator = c10::cuda::CUDACachingAllocator;
 constexpr auto kAggregate = static_cast<std::size_t>(c10::CachingAllocator::StatType::AGGREGATE);
 
 // Beside what the user has set. Before the allocator reads it, and before there are threads.
-void want_expandable_segments() {
+void set_segments(SegmentKind segments) {
+  const bool expandable = segments == SegmentKind::kExpandable;
   const std::string found = allocator_settings().value_or("");
-  if (found.find("expandable_segments") != std::string::npos) return;
+  const bool says_so = found.find("expandable_segments:True") != std::string::npos;
+  if (found.find("expandable_segments") != std::string::npos && says_so != expandable)
+    throw std::runtime_error(std::string("backend.expandable_segments is ") + (expandable ? "true" : "false") +
+                             ", and the environment's allocator settings say '" + found +
+                             "'. Take expandable_segments out of the environment: the sweep sets it");
+  if (!expandable || says_so) return;
   const std::string wanted = (found.empty() ? "" : found + ",") + "expandable_segments:True";
   ::setenv("PYTORCH_CUDA_ALLOC_CONF", wanted.c_str(), 1);  // NOLINT(concurrency-mt-unsafe)
 }
@@ -216,7 +222,7 @@ class CudaMemory final : public DeviceMemory {
 }  // namespace
 
 std::unique_ptr<DeviceMemory> make_cuda_memory(int index, const AllocatorOptions& options) {
-  if (options.segments == SegmentKind::kExpandable) want_expandable_segments();
+  set_segments(options.segments);
   return std::make_unique<CudaMemory>(index, options.capacity_bytes);
 }
 

@@ -65,7 +65,8 @@ class DeviceMemory {
 std::unique_ptr<DeviceMemory> make_modelled_cpu_memory(const AllocatorOptions& options);
 std::unique_ptr<DeviceMemory> make_modelled_meta_memory(const AllocatorOptions& options);
 // Call it before anything of CUDA: expandable segments are set by the environment, which the allocator reads once.
-// Throws std::runtime_error in a build without CUDA, or where no device `index` is visible.
+// Throws std::runtime_error in a build without CUDA, where the environment says otherwise of expandable segments, or where no device
+// `index` is visible.
 std::unique_ptr<DeviceMemory> make_cuda_memory(int index, const AllocatorOptions& options);
 bool built_with_cuda();
 

@@ -33,7 +33,7 @@ std::map<std::string, std::string> recorded_environment() {
 
 std::optional<std::string> allocator_settings() {
   const auto recorded = recorded_environment();
-  for (const char* name : {"PYTORCH_ALLOC_CONF", "PYTORCH_CUDA_ALLOC_CONF"})
+  for (const char* name : {"PYTORCH_CUDA_ALLOC_CONF", "PYTORCH_ALLOC_CONF"})
     if (const auto found = recorded.find(name); found != recorded.end()) return found->second;
   return std::nullopt;
 }

@@ -11,7 +11,7 @@ namespace rematch::probes {
 // Set variables whose name begins with one of the recorded prefixes (CUDA_, NCCL_, NVTE_, PYTORCH_, OMP_, ...), or is LD_PRELOAD.
 std::map<std::string, std::string> recorded_environment();
 
-// PYTORCH_ALLOC_CONF, else PYTORCH_CUDA_ALLOC_CONF; nullopt where neither is set.
+// PYTORCH_CUDA_ALLOC_CONF, else PYTORCH_ALLOC_CONF, as LibTorch reads them; nullopt where neither is set.
 std::optional<std::string> allocator_settings();
 
 }  // namespace rematch::probes

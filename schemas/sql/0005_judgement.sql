@@ -30,6 +30,14 @@ ALTER TABLE verdict ADD COLUMN peak_growth_bytes INTEGER;  -- of a run: in the l
 ALTER TABLE verdict ADD COLUMN peak_growth_allowed_bytes INTEGER;
 ALTER TABLE verdict ADD COLUMN is_pareto      INTEGER;   -- of an arm: no other of its group is at most as high in peak and time and lower in one
 
+-- Documents of before: no strategy had decided anything, and no group was varied.
+UPDATE trial SET document = json_set(document, '$.backend.expandable_segments', json('false'));
+UPDATE study SET document = json_set(
+  document, '$.strategy', 'one_label', '$.blocks_auto', json('false'), '$.decisions', json('[]'),
+  '$.arms', json((SELECT json_group_array(json_set(value, '$.variation', '')) FROM json_each(study.document, '$.arms'))),
+  '$.trials', json((SELECT json_group_array(json_set(value, '$.backend.expandable_segments', json('false')))
+                    FROM json_each(study.document, '$.trials'))));
+
 CREATE TABLE decision (
   study_id TEXT NOT NULL REFERENCES study ON DELETE CASCADE,
   position INTEGER NOT NULL,                   -- in the order in which they were taken

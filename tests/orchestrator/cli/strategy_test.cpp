@@ -151,10 +151,10 @@ TEST_F(Replayed, AControllerThatIsKilledBetweenRoundsGoesOn) {
 
 TEST_F(Replayed, AWiderBudgetLaterKeepsWhatWasMeasured) {
   run(table_of("nemotron_3_nano_16xh100"), joined(escalate_within("64GB"), kNemotronArms));
-  EXPECT_EQ(num_files("trial.json"), 7U) << "up to moe+layernorm";
+  EXPECT_EQ(num_files("trial.json"), 8U) << "up to moe+layernorm, with moe again beside it";
   const auto report = run(table_of("nemotron_3_nano_16xh100"), joined(escalate_within("80GB"), kNemotronArms));
   EXPECT_EQ(report["answer"]["arm"], "moe");
-  EXPECT_EQ(num_files("trial.json"), 7U) << "nothing was started";
+  EXPECT_EQ(num_files("trial.json"), 8U) << "nothing was started";
 }
 
 TEST_F(Replayed, APlanShowsWhatMayFollowAndWhatItCostsAtMost) {

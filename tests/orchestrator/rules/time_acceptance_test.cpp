@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "orchestrator/base/study_plan.h"
 #include "orchestrator/plan/order.h"
 #include "orchestrator/rules/time_verdicts.h"
 #include "orchestrator/stats/dunnett.h"
@@ -200,13 +201,13 @@ base::StudyPlan auto_plan() {
 
 // Looks after 3, 5 and 8 blocks; an arm that is decided runs no further.
 void look_until_decided(const Effects& effects, double smallest_effect, std::uint64_t seed, Counts& counts) {
-  const auto orders = plan::block_orders(kLooks[2], kNumCandidates, seed);
+  const auto orders = plan::block_orders(base::kLooks[2], kNumCandidates, seed);
   Gauss gauss(seed);
   Simulated study;
   std::vector<bool> is_decided(kNumCandidates + 1, false);
   bool false_alarm = false;
   std::int64_t num_blocks = 0;
-  for (std::int64_t look : kLooks) {
+  for (std::int64_t look : base::kLooks) {
     if (std::count(is_decided.begin() + 1, is_decided.end(), false) == 0) break;
     run_blocks(
         orders, num_blocks, look, [&](std::size_t arm) { return !is_decided[arm]; }, gauss, study);
@@ -236,7 +237,7 @@ TEST(TimeAcceptance, ThreeLooksTogetherKeepTheFamilysErrorRateAndSaveBlocks) {
       over_seeds(400, [](std::uint64_t seed, Counts& counts) { look_until_decided(kMixed, kSmallestEffect, seed, counts); });
   RecordProperty("alarm of three looks", std::to_string(null.of.at("alarm")));
   for (const auto& [name, number] : mixed.of) RecordProperty(name + " of mixed arms", std::to_string(number));
-  const double trials_of_eight_blocks = static_cast<double>(kLooks[2]) * (kNumCandidates + 2);
+  const double trials_of_eight_blocks = static_cast<double>(base::kLooks[2]) * (kNumCandidates + 2);
   EXPECT_LT(mixed.of.at("trials"), 0.75 * trials_of_eight_blocks);
   EXPECT_GT(mixed.of.at("decided"), 5) << "of six";
 }

@@ -128,7 +128,10 @@ TEST_F(StoreTest, ReplacesAnAttemptThatIsPutAgain) {
   shorter.ranks[0].steps.resize(1);
   store.put_attempt(shorter);
   EXPECT_NE(tests::dump_rows(path_), before);
+  const auto num_verdicts = [&] { return count("verdict") + count("diagnosis") + count("effect"); };
+  EXPECT_EQ(num_verdicts(), 0) << "what was judged of other rows holds no more";
   store.put_attempt(study.attempts.back());
+  store.put_verdicts(study.plan.study_id, rules::judge_study(study));
   EXPECT_EQ(tests::dump_rows(path_), before);
 }
 

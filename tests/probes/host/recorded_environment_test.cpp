@@ -24,10 +24,10 @@ TEST_F(RecordedEnvironment, HoldsWhatMayChangeAMeasurementAndNothingElse) {
 
 TEST_F(RecordedEnvironment, HasTheAllocatorSettingsUnderEitherName) {
   EXPECT_EQ(allocator_settings(), std::nullopt);
-  ::setenv("PYTORCH_CUDA_ALLOC_CONF", "expandable_segments:True", 1);
-  EXPECT_EQ(allocator_settings(), "expandable_segments:True");
   ::setenv("PYTORCH_ALLOC_CONF", "max_split_size_mb:128", 1);
   EXPECT_EQ(allocator_settings(), "max_split_size_mb:128");
+  ::setenv("PYTORCH_CUDA_ALLOC_CONF", "expandable_segments:True", 1);
+  EXPECT_EQ(allocator_settings(), "expandable_segments:True") << "LibTorch reads this one first";
 }
 
 }  // namespace

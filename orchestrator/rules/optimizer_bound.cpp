@@ -57,7 +57,7 @@ std::optional<OptimizerBound> find_optimizer_bound(const base::StudyRows& study,
 std::string optimizer_bound_text(const OptimizerBound& bound, bool predicted) {
   const auto number = [](std::int64_t bytes) { return std::to_string(bytes); };
   const std::int64_t persistent = bound.parameter_bytes + bound.gradient_bytes + bound.optimizer_state_bytes;
-  return std::string("Every arm that ran ") + (predicted ? "is predicted to run" : "ran") +
+  return std::string("Every arm ") + (predicted ? "is predicted to run" : "that was started ran") +
          " out of memory in the making of the optimizer's state, so no label can help and none is compared. On " +
          base::rank_text(bound.rank, bound.num_alike) + " of " + bound.arm + " parameters of " + number(bound.parameter_bytes) +
          " bytes, gradients of " + number(bound.gradient_bytes) + " and optimizer state of " + number(bound.optimizer_state_bytes) +

@@ -9,4 +9,9 @@ const RankRows* find_rank(const std::vector<RankRows>& ranks, std::int64_t rank)
   return found == ranks.end() ? nullptr : &*found;
 }
 
+const ArmRow* find_arm(const StudyPlan& plan, const std::string& arm) {
+  const auto found = std::find_if(plan.arms.begin(), plan.arms.end(), [&](const ArmRow& row) { return row.arm == arm; });
+  return found == plan.arms.end() ? nullptr : &*found;
+}
+
 }  // namespace rematch::base

@@ -111,6 +111,9 @@ struct AttemptRows {
 // nullptr: it was not started.
 const RankRows* find_rank(const std::vector<RankRows>& ranks, std::int64_t rank);
 
+// nullptr: the plan has none of that name.
+const ArmRow* find_arm(const StudyPlan& plan, const std::string& arm);
+
 // A study as the store knows it: the plan, and every attempt of its trials, ordered by block, slot and attempt.
 struct StudyRows {
   StudyPlan plan;

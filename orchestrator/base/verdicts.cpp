@@ -1,5 +1,7 @@
 #include "orchestrator/base/verdicts.h"
 
+#include <algorithm>
+
 namespace rematch::base {
 
 std::string_view to_string(Outcome outcome) {
@@ -46,6 +48,15 @@ int exit_code(Conclusion conclusion) {
     case Conclusion::kUnmatched: return 7;
   }
   return 1;
+}
+
+const ArmVerdict* find_arm(const StudyVerdict& verdict, const std::string& arm) {
+  const auto found = std::find_if(verdict.arms.begin(), verdict.arms.end(), [&](const ArmVerdict& each) { return each.arm == arm; });
+  return found == verdict.arms.end() ? nullptr : &*found;
+}
+
+bool is_reference(const StudyVerdict& verdict, const std::string& arm) {
+  return std::any_of(verdict.groups.begin(), verdict.groups.end(), [&](const GroupVerdict& group) { return group.reference_arm == arm; });
 }
 
 }  // namespace rematch::base

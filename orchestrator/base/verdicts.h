@@ -288,4 +288,9 @@ struct StudyVerdict {
   std::vector<std::string> notes;  // moved, hot rank moved, censored, reference, incomplete
 };
 
+// nullptr: the verdict has none of that name.
+const ArmVerdict* find_arm(const StudyVerdict& verdict, const std::string& arm);
+// Effects of some group are given against it.
+bool is_reference(const StudyVerdict& verdict, const std::string& arm);
+
 }  // namespace rematch::base

@@ -20,10 +20,7 @@ struct Side {
   base::StudyVerdict verdict;
   std::size_t index = 0;  // of its attempts
 
-  const std::string& variation() const {
-    const auto& arms = subject.study.plan.arms;
-    return std::find_if(arms.begin(), arms.end(), [&](const base::ArmRow& row) { return row.arm == subject.arm; })->variation;
-  }
+  const std::string& variation() const { return base::find_arm(subject.study.plan, subject.arm)->variation; }
   // Of both; empty where they do not share it.
   std::string variation_with(const Side& other) const { return variation() == other.variation() ? variation() : ""; }
 

@@ -81,8 +81,8 @@ std::vector<std::string> planned_arms(const base::StudyPlan& plan, const std::st
 }
 
 const ArmRow& arm_named(const base::StudyPlan& plan, const std::string& arm) {
-  const auto found = std::find_if(plan.arms.begin(), plan.arms.end(), [&](const ArmRow& row) { return row.arm == arm; });
-  if (found == plan.arms.end()) throw std::logic_error("the plan has no arm " + arm);
+  const ArmRow* found = base::find_arm(plan, arm);
+  if (found == nullptr) throw std::logic_error("the plan has no arm " + arm);
   return *found;
 }
 

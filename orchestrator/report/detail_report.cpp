@@ -113,11 +113,6 @@ std::string known_arms(const base::StudyPlan& plan) {
   return names;
 }
 
-const base::ArmRow* find_arm(const base::StudyPlan& plan, const std::string& name) {
-  auto found = std::find_if(plan.arms.begin(), plan.arms.end(), [&](const base::ArmRow& arm) { return arm.arm == name; });
-  return found == plan.arms.end() ? nullptr : &*found;
-}
-
 std::vector<base::ArmVerdict> arms_named(const std::vector<base::ArmVerdict>& arms, const std::string& name) {
   std::vector<base::ArmVerdict> named;
   std::copy_if(arms.begin(), arms.end(), std::back_inserter(named), [&](const base::ArmVerdict& arm) { return arm.arm == name; });
@@ -129,7 +124,7 @@ std::vector<base::ArmVerdict> arms_named(const std::vector<base::ArmVerdict>& ar
 base::Result<ReportModel> make_detail_report(const base::StudyRows& study, const base::StudyVerdict& verdict,
                                              const std::string& trial_or_arm) {
   const std::string in_study = " in study " + study_title(study.plan);
-  const base::ArmRow* arm = find_arm(study.plan, trial_or_arm);
+  const base::ArmRow* arm = base::find_arm(study.plan, trial_or_arm);
   if (arm != nullptr && arm->status != base::ArmStatus::kPlanned)
     return base::Error{"arm " + trial_or_arm + in_study + " was not run: it is " + std::string(base::to_string(arm->status)) + ": " +
                        arm->reason};

@@ -1,21 +1,15 @@
 #include "orchestrator/rules/answer_words.h"
 
-#include <algorithm>
 #include <cmath>
 #include <cstdio>
 
 #include "orchestrator/base/layout_text.h"
 #include "orchestrator/base/model_text.h"
+#include "orchestrator/base/number_text.h"
 
 namespace rematch::rules {
 
 namespace {
-
-std::string percent(double fraction) {
-  char text[64];
-  std::snprintf(text, sizeof text, "%+.2f %%", 100 * fraction);
-  return text;
-}
 
 std::string share(double fraction) {
   char text[64];
@@ -25,14 +19,10 @@ std::string share(double fraction) {
 
 std::string number(std::int64_t value) { return std::to_string(value); }
 
-const base::ArmVerdict* find_arm(const base::StudyVerdict& verdict, const std::string& arm) {
-  const auto found = std::find_if(verdict.arms.begin(), verdict.arms.end(), [&](const auto& each) { return each.arm == arm; });
-  return found == verdict.arms.end() ? nullptr : &*found;
-}
-
 std::string noise_text(const TimeNoise& noise) {
   if (noise.basis == NoiseBasis::kNone) return "nothing is known of the noise of its time";
-  return "times less than " + percent(noise.fraction).substr(1) + " apart are not told apart (" + std::string(to_string(noise.basis)) + ")";
+  return "times less than " + base::percent_text(noise.fraction).substr(1) + " apart are not told apart (" +
+         std::string(to_string(noise.basis)) + ")";
 }
 
 std::string passes_text(const base::ArmVerdict& arm) {
@@ -44,7 +34,8 @@ std::string passes_text(const base::ArmVerdict& arm) {
 std::string time_text(const base::ArmVerdict& arm) {
   if (!arm.effect || !arm.effect->time) return "";
   const base::TimeVerdict& time = *arm.effect->time;
-  return "; time " + percent(time.fraction) + " (" + percent(time.low) + " to " + percent(time.high) + ") against " + arm.effect->against;
+  return "; time " + base::percent_text(time.fraction) + " (" + base::percent_text(time.low) + " to " + base::percent_text(time.high) +
+         ") against " + arm.effect->against;
 }
 
 void add_budget_changes(const base::StudyPlan& plan, const base::StudyVerdict& verdict, const base::Answer& answer,
@@ -87,11 +78,11 @@ std::vector<std::string> what_would_change(const base::StudyPlan& plan, const ba
                       " bytes; groups are not compared");
   }
   if (answer.headroom_arm && answer.headroom_is_measured) {
-    const base::ArmVerdict* next = find_arm(verdict, *answer.headroom_arm);
+    const base::ArmVerdict* next = base::find_arm(verdict, *answer.headroom_arm);
     if (next != nullptr && next->figures->median_step_time_ns && arm.figures->median_step_time_ns)
       changes.push_back("a wish for " + number(arm.figures->hot.allocated_bytes - next->figures->hot.allocated_bytes) +
                         " bytes more headroom: " + next->arm + ", at " +
-                        percent(*next->figures->median_step_time_ns / *arm.figures->median_step_time_ns - 1) + " of time");
+                        base::percent_text(*next->figures->median_step_time_ns / *arm.figures->median_step_time_ns - 1) + " of time");
   }
   changes.emplace_back("another model, attention backend, layout or core revision: measure again");
   return changes;

@@ -1,7 +1,5 @@
 #include "orchestrator/rules/compare_published.h"
 
-#include <algorithm>
-
 #include "orchestrator/rules/judge_runs.h"
 #include "orchestrator/rules/published_match.h"
 #include "orchestrator/rules/published_peak.h"
@@ -144,8 +142,8 @@ std::vector<std::string> arms_of_row(const StudyRows& study, const PublishedRow&
 std::string not_comparable_reason(const StudyRows& study, const Published& published, const PublishedRow& row, const std::string& arm) {
   if (!row.comparable) return row.reason;
   if (row.arm && !has_control(published)) return "the table has no row without recompute to set it against";
-  const auto found = std::find_if(study.plan.arms.begin(), study.plan.arms.end(), [&](const base::ArmRow& own) { return own.arm == arm; });
-  if (found == study.plan.arms.end()) return "the study has no such arm";
+  const base::ArmRow* found = base::find_arm(study.plan, arm);
+  if (found == nullptr) return "the study has no such arm";
   if (found->status != base::ArmStatus::kPlanned) return "not run: " + found->reason;
   const AttemptRows* attempt = compared_attempt(study, arm);
   if (attempt == nullptr) return "no run of it has ended yet";

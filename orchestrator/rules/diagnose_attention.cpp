@@ -2,6 +2,7 @@
 #include <array>
 #include <utility>
 
+#include "orchestrator/base/number_text.h"
 #include "orchestrator/rules/attribution.h"
 #include "orchestrator/rules/diagnosis_symptoms.h"
 
@@ -37,8 +38,8 @@ std::string why_without_effect(const TellingRun& run, const std::optional<Attrib
   if (!peak) return text;
   text += " The peak of " + against + " is on " + moment_text(*peak);
   if (no_label_lowers(peak->phase)) return text + ", which no label lowers.";
-  return text + ": regions of core_attn hold " + bytes_text(covered_bytes(peak->attribution, {"core_attn"})) + " of " +
-         bytes_text(protocol::total_bytes(peak->attribution)) + " there.";
+  return text + ": regions of core_attn hold " + base::bytes_text(covered_bytes(peak->attribution, {"core_attn"})) + " of " +
+         base::bytes_text(protocol::total_bytes(peak->attribution)) + " there.";
 }
 
 // The narrow boundary whose regions hold the most there, with its bytes; none where nothing is known of any.
@@ -62,7 +63,7 @@ std::string next_boundary(const Evidence& evidence, const TellingRun& run, const
                           const std::string& against) {
   const auto [label, bytes] = largest_boundary(peak);
   if (label.empty()) return "See what the peak is made of with `rematch show '" + against + "'`, and measure a boundary that lies in it.";
-  return what_became_of(evidence, run, label).value_or("Measure " + label + ", alone") + ": its regions hold " + bytes_text(bytes) +
+  return what_became_of(evidence, run, label).value_or("Measure " + label + ", alone") + ": its regions hold " + base::bytes_text(bytes) +
          " at the peak of " + against + ".";
 }
 
@@ -91,8 +92,8 @@ std::vector<base::Diagnosis> find_mla_out_of_memory(const Evidence& evidence, st
     const std::int64_t core = covered_bytes(peak->attribution, {"core_attn"});
     if (expanded == 0 || expanded <= core) return std::nullopt;
     return Found{"With core_attn it still runs out of memory, on " + moment_text(*peak) + ": the expanded q, k and v (mla_up_proj) hold " +
-                     bytes_text(expanded) + " there, what core_attn covers " + bytes_text(core) + ", of " +
-                     bytes_text(protocol::total_bytes(peak->attribution)) + ".",
+                     base::bytes_text(expanded) + " there, what core_attn covers " + base::bytes_text(core) + ", of " +
+                     base::bytes_text(protocol::total_bytes(peak->attribution)) + ".",
                  what_became_of(evidence, run, "mla_up_proj").value_or("Measure mla_up_proj, alone") +
                      "; add core_attn to it only where a comparison of the two shows that it pays."};
   });

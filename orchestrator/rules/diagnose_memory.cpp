@@ -1,4 +1,5 @@
 // Memory that recompute cannot give back: the allocator's, and the optimizer's.
+#include "orchestrator/base/number_text.h"
 #include "orchestrator/base/predicted.h"
 #include "orchestrator/rules/diagnosis_symptoms.h"
 #include "orchestrator/rules/fragmentation.h"
@@ -10,15 +11,15 @@ namespace {
 
 std::string numbers_of(const FragmentationSign& sign) {
   return "rank " + std::to_string(sign.rank) + (sign.step ? ", step " + std::to_string(*sign.step) : "") + ": " +
-         bytes_text(sign.reserved_bytes) + " were reserved and " + std::to_string(sign.allocated_bytes) + " allocated, " +
-         std::to_string(sign.num_alloc_retries) + " retries, the largest free block had " + bytes_text(sign.largest_free_block_bytes);
+         base::bytes_text(sign.reserved_bytes) + " were reserved and " + std::to_string(sign.allocated_bytes) + " allocated, " +
+         std::to_string(sign.num_alloc_retries) + " retries, the largest free block had " + base::bytes_text(sign.largest_free_block_bytes);
 }
 
 std::string finding_of(const FragmentationSign& sign) {
   if (sign.requested_bytes)
-    return "A request of " + bytes_text(*sign.requested_bytes) + " failed though " +
-           bytes_text(sign.reserved_bytes - sign.allocated_bytes) + " were reserved and free (" + numbers_of(sign) + ").";
-  return "Reserved memory is high while allocated memory is stable, grown by " + bytes_text(sign.growth_bytes.value_or(0)) +
+    return "A request of " + base::bytes_text(*sign.requested_bytes) + " failed though " +
+           base::bytes_text(sign.reserved_bytes - sign.allocated_bytes) + " were reserved and free (" + numbers_of(sign) + ").";
+  return "Reserved memory is high while allocated memory is stable, grown by " + base::bytes_text(sign.growth_bytes.value_or(0)) +
          " in the last third of the run (" + numbers_of(sign) + " after warm-up).";
 }
 

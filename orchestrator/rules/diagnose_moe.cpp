@@ -1,6 +1,7 @@
 // A mixture of experts that stays too large, by its own activations.
 #include <array>
 
+#include "orchestrator/base/number_text.h"
 #include "orchestrator/rules/attribution.h"
 #include "orchestrator/rules/conclusion.h"
 #include "orchestrator/rules/diagnosis_symptoms.h"
@@ -46,9 +47,10 @@ std::vector<base::Diagnosis> find_high_moe_peak(const Evidence& evidence, std::s
     const std::int64_t inside = covered_bytes(peak->attribution, {"moe"});
     const std::int64_t all = activation_bytes(peak->attribution);
     if (inside == 0 || 2 * inside < all) return std::nullopt;
-    return Found{"MoE layers hold " + bytes_text(inside) + " of " + bytes_text(all) + " of activations on " + moment_text(*peak) +
-                     ": moe_act would drop up to " + bytes_text(covered_bytes(peak->attribution, {"moe_act"})) + ", layernorm up to " +
-                     bytes_text(covered_bytes(peak->attribution, {"layernorm"})) + ", moe up to " + bytes_text(inside) + ".",
+    return Found{"MoE layers hold " + base::bytes_text(inside) + " of " + base::bytes_text(all) + " of activations on " +
+                     moment_text(*peak) + ": moe_act would drop up to " + base::bytes_text(covered_bytes(peak->attribution, {"moe_act"})) +
+                     ", layernorm up to " + base::bytes_text(covered_bytes(peak->attribution, {"layernorm"})) + ", moe up to " +
+                     base::bytes_text(inside) + ".",
                  steps_text(evidence, run.row.group_id)};
   });
 }

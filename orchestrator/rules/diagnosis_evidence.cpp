@@ -1,9 +1,8 @@
 #include "orchestrator/rules/diagnosis_evidence.h"
 
 #include <algorithm>
-#include <array>
-#include <cstdio>
 
+#include "orchestrator/base/number_text.h"
 #include "orchestrator/rules/judge_runs.h"
 
 namespace rematch::rules {
@@ -72,14 +71,8 @@ std::optional<std::int64_t> num_available(const base::AttemptRows& attempt, cons
 
 bool is_hardly_any(std::optional<double> peak_delta_fraction) { return peak_delta_fraction && *peak_delta_fraction > -kHardlyAnyFraction; }
 
-std::string bytes_text(std::int64_t bytes) { return std::to_string(bytes) + " bytes"; }
-
 std::string change_text(std::int64_t bytes, std::optional<double> fraction) {
-  std::string text = (bytes > 0 ? "+" : "") + bytes_text(bytes);
-  if (!fraction) return text;
-  std::array<char, 32> percent{};
-  std::snprintf(percent.data(), percent.size(), " (%+.2f %%)", *fraction * 100);
-  return text + percent.data();
+  return base::signed_bytes_text(bytes) + (fraction ? " (" + base::percent_text(*fraction) + ")" : "");
 }
 
 std::string moment_text(const base::AttributedPeak& peak) {

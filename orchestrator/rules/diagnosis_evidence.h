@@ -51,7 +51,6 @@ std::optional<std::int64_t> num_available(const base::AttemptRows& attempt, cons
 // A peak saving of less than half a per cent, as much as a plateau may grow by, is hardly any.
 bool is_hardly_any(std::optional<double> peak_delta_fraction);
 
-std::string bytes_text(std::int64_t bytes);                                   // "5 bytes"
 std::string change_text(std::int64_t bytes, std::optional<double> fraction);  // "-5 bytes (-0.01 %)"
 std::string moment_text(const base::AttributedPeak& peak);                    // "rank 0 in backward of step 3"
 

@@ -1,6 +1,5 @@
 #include "orchestrator/rules/notes.h"
 
-#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdio>
@@ -62,10 +61,6 @@ void note_fit(const base::GroupVerdict& group, Notes& notes) {
   notes.push_back(where + text.data());
 }
 
-bool is_reference(const base::StudyVerdict& verdict, const ArmVerdict& arm) {
-  return std::any_of(verdict.groups.begin(), verdict.groups.end(), [&](const auto& group) { return group.reference_arm == arm.arm; });
-}
-
 // nullptr: none.
 const std::string* author_note(const base::StudyPlan& plan) {
   if (plan.trials.empty() || !plan.trials.front().prediction) return nullptr;
@@ -88,7 +83,7 @@ std::vector<std::string> make_notes(const base::StudyRows& study, const base::St
     notes.push_back("The study is not complete: " + std::to_string(verdict.num_missing) + " of " + std::to_string(verdict.num_planned) +
                     " trials are missing. Run it again to go on.");
   for (const ArmVerdict& arm : verdict.arms)
-    if (is_reference(verdict, arm) && !arm.is_control)
+    if (base::is_reference(verdict, arm.arm) && !arm.is_control)
       notes.push_back(predicted ? "No control is predicted to complete: differences are set against " + arm.arm +
                                       ", the narrowest arm that is (reference, not control)."
                                 : "No control passed: differences are set against " + arm.arm +

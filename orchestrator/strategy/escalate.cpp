@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "orchestrator/base/number_text.h"
 #include "orchestrator/plan/tiers.h"
 #include "orchestrator/rules/conclusion.h"
 #include "orchestrator/rules/fragmentation.h"
@@ -71,9 +72,9 @@ std::optional<std::string> what_meets(const Results& results) {
 }
 
 std::string gate_text(const rules::FragmentationSign& sign) {
-  return "rank " + std::to_string(sign.rank) + " had " + bytes_text(sign.reserved_bytes) + " reserved and " +
-         bytes_text(sign.allocated_bytes) + " of them allocated when " + bytes_text(sign.requested_bytes.value_or(0)) +
-         " could not be had, with a largest free block of " + bytes_text(sign.largest_free_block_bytes) + " and " +
+  return "rank " + std::to_string(sign.rank) + " had " + base::bytes_text(sign.reserved_bytes) + " reserved and " +
+         base::bytes_text(sign.allocated_bytes) + " of them allocated when " + base::bytes_text(sign.requested_bytes.value_or(0)) +
+         " could not be had, with a largest free block of " + base::bytes_text(sign.largest_free_block_bytes) + " and " +
          std::to_string(sign.num_alloc_retries) + " retries";
 }
 
@@ -92,10 +93,10 @@ std::string no_gate_text(const Results& results, const ArmVerdict& control) {
   const protocol::OomRecord* oom = oom_of(results.study, control.arm);
   if (oom == nullptr) return control.arm + " " + ending_text(control, results.study.plan.budget_per_rank_bytes);
   const std::int64_t free_bytes = oom->reserved_bytes - oom->allocated_bytes;
-  return control.arm + " wanted " + bytes_text(oom->requested_bytes) + " with " + bytes_text(free_bytes) + " reserved and free of " +
-         bytes_text(oom->reserved_bytes) +
+  return control.arm + " wanted " + base::bytes_text(oom->requested_bytes) + " with " + base::bytes_text(free_bytes) +
+         " reserved and free of " + base::bytes_text(oom->reserved_bytes) +
          (free_bytes < oom->requested_bytes ? ": what is allocated is too much"
-                                            : ", a block of " + bytes_text(oom->largest_free_block_bytes) + " among them");
+                                            : ", a block of " + base::bytes_text(oom->largest_free_block_bytes) + " among them");
 }
 
 // Whether the control is to run again with expandable segments before any recompute.
@@ -134,7 +135,7 @@ std::string why_on(const Results& results, const Place& place) {
     if (!is_here || row.status != ArmStatus::kPlanned || plan::tier_of(row) != place.last) continue;
     endings += (endings.empty() ? "" : "; ") + arm.arm + " " + ending_text(arm, results.study.plan.budget_per_rank_bytes);
   }
-  return "nothing so far passes within " + bytes_text(*results.study.plan.budget_per_rank_bytes) + " a rank: " + endings;
+  return "nothing so far passes within " + base::bytes_text(*results.study.plan.budget_per_rank_bytes) + " a rank: " + endings;
 }
 
 // The offloading group has a control of its own, and no blocks before these.

@@ -1,6 +1,5 @@
 #include "orchestrator/strategy/extend.h"
 
-#include <algorithm>
 #include <stdexcept>
 #include <utility>
 
@@ -10,8 +9,8 @@
 namespace rematch::strategy {
 
 const base::ArmVerdict& Results::of(const std::string& arm) const {
-  const auto found = std::find_if(verdict.arms.begin(), verdict.arms.end(), [&](const auto& each) { return each.arm == arm; });
-  if (found == verdict.arms.end()) throw std::logic_error("the verdict has no arm " + arm);
+  const base::ArmVerdict* found = base::find_arm(verdict, arm);
+  if (found == nullptr) throw std::logic_error("the verdict has no arm " + arm);
   return *found;
 }
 

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "orchestrator/base/number_text.h"
 #include "orchestrator/base/study_plan.h"
 #include "orchestrator/strategy/strategies.h"
 #include "orchestrator/strategy/words.h"
@@ -21,11 +22,6 @@ bool is_frozen(const base::StudyPlan& plan, const std::string& arm) {
   });
 }
 
-bool is_reference(const Results& results, const std::string& arm) {
-  const auto& groups = results.verdict.groups;
-  return std::any_of(groups.begin(), groups.end(), [&](const auto& group) { return group.reference_arm == arm; });
-}
-
 bool repeats_agree(const ArmVerdict& arm) { return arm.figures->smallest_peak_allocated_bytes == arm.figures->hot.allocated_bytes; }
 
 bool memory_is_decided(const ArmVerdict& arm) {
@@ -40,8 +36,8 @@ std::string why_decided(const ArmVerdict& arm) {
   if (arm.outcome != base::Outcome::kPass && arm.outcome != base::Outcome::kBorderline) return ending_text(arm, std::nullopt);
   if (arm.outcome == base::Outcome::kBorderline || !arm.effect || !time_is_decided(arm) || !memory_is_decided(arm)) return "";
   const base::TimeVerdict& time = *arm.effect->time;
-  return "time is " + std::string(to_string(time.word)) + " (" + percent_text(time.fraction) + ", " + percent_text(time.low) + " to " +
-         percent_text(time.high) + " against " + arm.effect->against + "), memory " +
+  return "time is " + std::string(to_string(time.word)) + " (" + base::percent_text(time.fraction) + ", " + base::percent_text(time.low) +
+         " to " + base::percent_text(time.high) + " against " + arm.effect->against + "), memory " +
          (arm.effect->memory ? std::string(to_string(arm.effect->memory->word)) : "the same in every run");
 }
 
@@ -49,7 +45,7 @@ std::string undecided_text(const ArmVerdict& arm) {
   std::string text = arm.arm;
   if (!arm.effect || !arm.effect->time) return text + " (no interval of its time)";
   const base::TimeVerdict& time = *arm.effect->time;
-  text += " (" + percent_text(time.low) + " to " + percent_text(time.high);
+  text += " (" + base::percent_text(time.low) + " to " + base::percent_text(time.high);
   if (time.blocks_needed) text += ", " + std::to_string(*time.blocks_needed) + " blocks would decide it";
   return text + ")";
 }
@@ -67,7 +63,7 @@ Open freeze_decided(const Results& results, Growth& growth) {
     const ArmVerdict& arm = results.of(row.arm);
     if (const std::string why = why_decided(arm); !why.empty()) {
       growth.freeze(row.arm, why);
-    } else if (row.is_control || is_reference(results, row.arm)) {
+    } else if (row.is_control || base::is_reference(results.verdict, row.arm)) {
       open.comparers.push_back(row.arm);
     } else {
       open.arms.push_back(row.arm);

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "orchestrator/base/number_text.h"
 #include "orchestrator/base/study_plan.h"
 #include "orchestrator/strategy/strategies.h"
 #include "orchestrator/strategy/words.h"
@@ -21,7 +22,7 @@ std::string why_not(const ArmVerdict& single) {
   if (!single.effect || !single.effect->activation_delta_bytes) return single.arm + " has no activation peak to set against the control's";
   if (!single.effect->against_control) return single.arm + " is set against " + single.effect->against + ", since no control passed";
   if (*single.effect->activation_delta_bytes < 0) return "";
-  return single.arm + " alone changes the activation peak by " + signed_bytes_text(*single.effect->activation_delta_bytes);
+  return single.arm + " alone changes the activation peak by " + base::signed_bytes_text(*single.effect->activation_delta_bytes);
 }
 
 void decide_pair(const Results& results, const ArmRow& pair, Growth& growth) {
@@ -32,7 +33,7 @@ void decide_pair(const Results& results, const ArmRow& pair, Growth& growth) {
     const std::string against = why_not(single);
     if (!against.empty()) reason_against += (reason_against.empty() ? "" : "; ") + against;
     if (against.empty())
-      reason_for += (reason_for.empty() ? "" : ", ") + label + " by " + signed_bytes_text(*single.effect->activation_delta_bytes);
+      reason_for += (reason_for.empty() ? "" : ", ") + label + " by " + base::signed_bytes_text(*single.effect->activation_delta_bytes);
   }
   if (reason_against.empty())
     growth.take(pair.arm, "both labels lower the activation peak alone: " + reason_for);

@@ -1,7 +1,6 @@
 #include "orchestrator/strategy/words.h"
 
-#include <cstdio>
-
+#include "orchestrator/base/number_text.h"
 #include "orchestrator/rules/moved_failure.h"
 
 namespace rematch::strategy {
@@ -20,19 +19,11 @@ std::string failure_text(const base::ArmVerdict& arm) {
       failure.kind == protocol::FailureKind::kOom ? "ran out of memory" : "failed (" + std::string(to_string(failure.kind)) + ")";
   text += " at " + rules::place_of(failure) + ", rank " + std::to_string(failure.rank) + runs;
   if (failure.allocated_bytes && failure.requested_bytes)
-    text += " (" + bytes_text(*failure.requested_bytes) + " wanted beside " + bytes_text(*failure.allocated_bytes) + ")";
+    text += " (" + base::bytes_text(*failure.requested_bytes) + " wanted beside " + base::bytes_text(*failure.allocated_bytes) + ")";
   return text;
 }
 
 }  // namespace
-
-std::string signed_bytes_text(std::int64_t bytes) { return (bytes > 0 ? "+" : "") + bytes_text(bytes); }
-
-std::string percent_text(double fraction) {
-  char text[64];
-  std::snprintf(text, sizeof text, "%+.2f %%", 100 * fraction);
-  return text;
-}
 
 std::string ending_text(const base::ArmVerdict& arm, const std::optional<std::int64_t>& budget_bytes) {
   switch (arm.outcome) {
@@ -47,10 +38,10 @@ std::string ending_text(const base::ArmVerdict& arm, const std::optional<std::in
     case base::Outcome::kNotRun: return std::string(to_string(arm.outcome)) + (arm.reason.empty() ? "" : ": " + arm.reason);
   }
   const std::int64_t peak = arm.figures->hot.allocated_bytes;
-  std::string text = "peaks at " + bytes_text(peak) + " on rank " + std::to_string(arm.figures->hot.rank);
+  std::string text = "peaks at " + base::bytes_text(peak) + " on rank " + std::to_string(arm.figures->hot.rank);
   if (!budget_bytes) return text;
   const std::int64_t over = peak - *budget_bytes;
-  return text + ", " + bytes_text(over > 0 ? over : -over) + (over > 0 ? " more" : " less") + " than the budget";
+  return text + ", " + base::bytes_text(over > 0 ? over : -over) + (over > 0 ? " more" : " less") + " than the budget";
 }
 
 }  // namespace rematch::strategy

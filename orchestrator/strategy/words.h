@@ -7,13 +7,8 @@
 
 #include "orchestrator/base/rows.h"
 #include "orchestrator/base/verdicts.h"
-#include "orchestrator/rules/diagnosis_evidence.h"
 
 namespace rematch::strategy {
-
-using rules::bytes_text;  // "36618000000 bytes"
-std::string signed_bytes_text(std::int64_t bytes);
-std::string percent_text(double fraction);  // "+1.99 %"
 
 // How an arm ended: "peaks at N bytes, M more than the budget", "ran out of memory (warm of step 1, forward, rank 0) in 3 of 3 runs".
 std::string ending_text(const base::ArmVerdict& arm, const std::optional<std::int64_t>& budget_bytes);

@@ -4,8 +4,6 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-#include <chrono>
-
 #include "orchestrator/store/statement.h"
 #include "orchestrator/store/store.h"
 #include "schemas/protocol/write_boundary.h"
@@ -13,8 +11,6 @@
 namespace rematch::store {
 
 namespace {
-
-constexpr std::chrono::milliseconds kBusyDeadline{5'000};
 
 StoreProblem problem_of(int code) {
   switch (code & 0xff) {
@@ -51,25 +47,6 @@ bool has_no_space(const std::filesystem::path& path) {
   return ::statvfs(folder.c_str(), &disk) == 0 && static_cast<std::uint64_t>(disk.f_bavail) * disk.f_frsize < kFewBytes;
 }
 
-// A file name as SQLite's URI wants it.
-std::string uri_of(const std::filesystem::path& path, const char* parameters) {
-  std::string uri = "file:";
-  for (const char each : std::filesystem::absolute(path).string()) {
-    if (each == '%' || each == '?' || each == '#')
-      uri += each == '%' ? "%25" : each == '?' ? "%3f" : "%23";
-    else
-      uri += each;
-  }
-  return uri + parameters;
-}
-
-// Without a log there is nothing but the file, and SQLite needs no lock and no file beside it.
-std::string read_only_uri(const std::filesystem::path& path) {
-  std::error_code none;
-  const auto log_bytes = std::filesystem::file_size(path.string() + "-wal", none);
-  return uri_of(path, none || log_bytes == 0 ? "?immutable=1" : "?mode=ro");
-}
-
 // A statement that is not reset keeps its locks.
 class Reset {
  public:
@@ -84,6 +61,23 @@ class Reset {
 
 }  // namespace
 
+bool has_log(const std::filesystem::path& database) {
+  std::error_code none;
+  const auto log_bytes = std::filesystem::file_size(database.string() + "-wal", none);
+  return !none && log_bytes > 0;
+}
+
+std::string read_only_uri(const std::filesystem::path& database, Log log) {
+  std::string uri = "file:";
+  for (const char each : std::filesystem::absolute(database).string()) {
+    if (each == '%' || each == '?' || each == '#')
+      uri += each == '%' ? "%25" : each == '?' ? "%3f" : "%23";
+    else
+      uri += each;
+  }
+  return uri + (log == Log::kNone ? "?immutable=1" : "?mode=ro");
+}
+
 bool only_readable(const std::filesystem::path& database) {
   const std::filesystem::path folder = database.has_parent_path() ? database.parent_path() : ".";
   return ::access(database.c_str(), F_OK) == 0 && (::access(folder.c_str(), W_OK) != 0 || ::access(database.c_str(), W_OK) != 0);
@@ -91,7 +85,7 @@ bool only_readable(const std::filesystem::path& database) {
 
 Database::Database(const std::filesystem::path& path, Access access) : path_(path) {
   const bool reads = access == Access::kReadOnly;
-  const std::string name = reads ? read_only_uri(path) : path.string();
+  const std::string name = reads ? read_only_uri(path, has_log(path) ? Log::kMayBe : Log::kNone) : path.string();
   const int flags = reads ? SQLITE_OPEN_READONLY | SQLITE_OPEN_URI : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
   try {
     if (sqlite3_open_v2(name.c_str(), &connection_, flags, nullptr) != SQLITE_OK) fail("open");

@@ -2,6 +2,7 @@
 // Threads: one. Failure: StoreError with the statement and SQLite's message. Ownership: closes in its destructor.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
@@ -23,6 +24,17 @@ enum class Access {
   kReadWrite,  // creates the file when there is none
   kReadOnly,   // leaves no trace in the folder, which need not be writable
 };
+
+// How long a statement waits for another connection.
+inline constexpr std::chrono::milliseconds kBusyDeadline{5'000};
+
+// There is a write-ahead log beside it with something in it.
+bool has_log(const std::filesystem::path& database);
+
+// As SQLite's URI wants it, to open it for reading. Without a log there is nothing but the file, and SQLite needs no lock and no file
+// beside it.
+enum class Log { kNone, kMayBe };
+std::string read_only_uri(const std::filesystem::path& database, Log log);
 
 // There is such a file, and it or its folder cannot be written.
 bool only_readable(const std::filesystem::path& database);

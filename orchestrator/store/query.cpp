@@ -35,26 +35,12 @@ base::Error error_of(const std::filesystem::path& path, sqlite3* connection) {
   return base::Error{path.string() + ": " + sqlite3_errmsg(connection)};
 }
 
-// A folder that cannot be written has no room for the files beside a write-ahead log: without a log there is none to miss.
-std::string uri_of(const std::filesystem::path& path, bool without_log) {
-  std::string uri = "file:";
-  for (const char c : std::filesystem::absolute(path).string()) {
-    constexpr const char* kHex = "0123456789ABCDEF";
-    const auto byte = static_cast<unsigned char>(c);
-    if (c == '%' || c == '?' || c == '#')
-      uri += std::string("%") + kHex[byte >> 4] + kHex[byte & 15];
-    else
-      uri += c;
-  }
-  return uri + (without_log ? "?immutable=1" : "?mode=ro");
-}
-
-base::Result<Connection> connect(const std::filesystem::path& path, bool without_log) {
+base::Result<Connection> connect(const std::filesystem::path& path, Log log) {
   sqlite3* opened = nullptr;
-  const int result = sqlite3_open_v2(uri_of(path, without_log).c_str(), &opened, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, nullptr);
+  const int result = sqlite3_open_v2(read_only_uri(path, log).c_str(), &opened, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, nullptr);
   Connection connection(opened);
   if (result != SQLITE_OK) return error_of(path, opened);
-  sqlite3_busy_timeout(opened, 5000);
+  sqlite3_busy_timeout(opened, static_cast<int>(kBusyDeadline.count()));
   if (sqlite3_exec(opened, "PRAGMA query_only = ON; SELECT 1 FROM sqlite_schema LIMIT 1", nullptr, nullptr, nullptr) != SQLITE_OK)
     return error_of(path, opened);
   return connection;
@@ -68,8 +54,9 @@ std::int64_t version_of(sqlite3* connection) {
 }
 
 base::Result<Connection> open_for_reading(const std::filesystem::path& path) {
-  base::Result<Connection> connection = connect(path, false);
-  if (!connection && !std::filesystem::exists(path.string() + "-wal")) connection = connect(path, true);
+  base::Result<Connection> connection = connect(path, Log::kMayBe);
+  // A folder that cannot be written has no room for the files beside a log: without a log there is none to miss.
+  if (!connection && !has_log(path)) connection = connect(path, Log::kNone);
   if (!connection) return connection;
   const std::int64_t found = version_of(connection.value().get());
   const std::int64_t wanted = embedded_migrations().back().version;

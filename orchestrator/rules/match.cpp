@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <set>
 #include <string_view>
 
@@ -77,33 +76,15 @@ std::vector<FieldDifference> differences_of(const RecordedFields& own, const Rec
   return differences;
 }
 
-// Of the documents without their free fields: quicker than reading them field by field. Equal hashes are equal settings; others are
-// looked at field by field.
-std::string setting_hash(const AttemptRows& attempt) {
-  protocol::Trial trial = attempt.trial;
-  for (std::string* name : {&trial.trial_id, &trial.group_id, &trial.study, &trial.arm}) name->clear();
-  trial.is_control = false;
-  trial.block = trial.slot = trial.timeout_ms = trial.collective_timeout_ms = 0;
-  trial.recompute = {.core_revision = trial.recompute.core_revision};
-  std::string text = protocol::to_json(trial).dump();
-  protocol::LaunchRecord launch = attempt.launch;
-  launch.trial_id.clear();
-  launch.attempt = launch.supervisor_pid = launch.start_unix_ns = launch.end_unix_ns = launch.strays_ended = 0;
-  launch.command = command_without_folders(std::move(launch.command));
-  launch.environment.erase("MASTER_PORT");
-  launch.end = protocol::LaunchEnd::kAllExited;
-  launch.cause_rank.reset();
-  launch.message.clear();
-  launch.ranks.clear();
-  text += protocol::to_json(launch).dump();
-  for (const base::RankRows& rank : attempt.ranks) {
-    if (!rank.hello) continue;
-    protocol::HelloRecord hello = *rank.hello;
-    hello.trial_id.clear();
-    hello.pid = hello.unix_ns = 0;
-    hello.resolved_recompute = {};
-    text += protocol::to_line(hello);
-  }
+void append(const Fields& fields, std::string& text) {
+  for (const auto& [name, value] : fields) text.append(name).append(1, '\0').append(value).append(1, '\0');
+}
+
+// Equal hashes are equal settings.
+std::string hash_of(const RecordedFields& fields) {
+  std::string text;
+  append(fields.of_attempt, text);
+  for (const auto& [rank, of_rank] : fields.of_rank) append(of_rank, text.append(std::to_string(rank)).append(1, '\0'));
   return base::content_hash(text);
 }
 
@@ -123,7 +104,7 @@ std::vector<Setting> settings_of_group(const base::StudyRows& study, const std::
         const AttemptRows& attempt = study.attempts[index];
         const auto has_hello = [](const base::RankRows& rank) { return rank.hello.has_value(); };
         const bool all_ranks = std::all_of(attempt.ranks.begin(), attempt.ranks.end(), has_hello);
-        settings.push_back({index, setting_hash(attempt), all_ranks});
+        settings.push_back({index, hash_of(recorded_fields(attempt)), all_ranks});
       }
     }
   return settings;

@@ -4,7 +4,6 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "orchestrator/base/study_plan.h"
 #include "orchestrator/cli/control_peak.h"
 #include "orchestrator/cli/plan_text.h"
 #include "orchestrator/cli/prediction.h"
@@ -59,7 +58,7 @@ class PlanVerb : public Verb {
     }
     known.control = find_control_peak(input.plan, options, streams);  // of the prediction too
     const auto folder = protocol::WorkspacePaths{options.workspace}.study(input.plan.name, input.plan.study_id);
-    const auto grown = base::awaits_decision(input.plan) ? engine::StudyFolder(folder).grown_plan(input.plan) : std::nullopt;
+    const auto grown = engine::StudyFolder(folder).grown_plan(input.plan);
     if (const auto change = grown ? std::nullopt : engine::plan_change(folder, input.plan)) streams.err << "rematch: " << *change << "\n";
     print(input, known, streams);
     return Exit::kOk;

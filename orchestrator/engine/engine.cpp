@@ -68,7 +68,7 @@ class Engine {
 
   base::Result<EngineResult> run() {
     EngineResult result;
-    std::optional<base::StudyPlan> next = base::awaits_decision(plan_) ? folder_.grown_plan(plan_) : std::nullopt;
+    std::optional<base::StudyPlan> next = folder_.grown_plan(plan_);
     if (!next) next = plan_;
     if (!base::awaits_decision(plan_))  // what a strategy no longer counts it may come to again
       if (const auto change = plan_change(folder_.root(), plan_)) listener_.remarked(*change);

@@ -63,6 +63,7 @@ void StudyFolder::write_plan(const base::StudyPlan& plan) const {
 }
 
 std::optional<base::StudyPlan> StudyFolder::grown_plan(const base::StudyPlan& fresh) const {
+  if (!base::awaits_decision(fresh)) return std::nullopt;
   const auto text = protocol::read_whole_file(paths_.plan());
   if (!text) return std::nullopt;
   const auto document = nlohmann::json::parse(*text, nullptr, false);

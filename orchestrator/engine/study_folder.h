@@ -30,8 +30,8 @@ class StudyFolder {
   const std::filesystem::path& root() const { return paths_.root; }
   // sweep.yaml, then study.json. Files that hold the same already are left alone.
   void write_plan(const base::StudyPlan& plan) const;
-  // The study.json that an earlier run left, where its strategy had taken `fresh` further; nullopt: there is none, or it is of another
-  // sweep.
+  // The study.json that an earlier run left, where its strategy had taken `fresh` further; nullopt: it has no strategy that could,
+  // there is none, or it is of another sweep.
   std::optional<base::StudyPlan> grown_plan(const base::StudyPlan& fresh) const;
   // By number. Empty when the trial was never started.
   std::vector<AttemptOnDisk> attempts(const std::string& trial_id) const;

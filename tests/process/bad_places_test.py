@@ -11,14 +11,19 @@ from fake_study import BIN, NUM_TRIALS, FakeStudy, Mounts, time_allowance, wait_
 DISK_KIB = (16, 64, 200, 320, 480, 640, 720)
 
 
+def finished_where_mounts_work(case):
+    if why := Mounts.why_not():
+        raise unittest.SkipTest(why)
+    study = FakeStudy(case)
+    first = study.run()
+    assert first.returncode == 0, first.stderr
+    return study
+
+
 class FullDisk(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        if why := Mounts.why_not():
-            raise unittest.SkipTest(why)
-        cls.undisturbed = FakeStudy(cls)
-        first = cls.undisturbed.run()
-        assert first.returncode == 0, first.stderr
+        cls.undisturbed = finished_where_mounts_work(cls)
 
     def run_on_disk_of(self, kib):
         """The exit code and messages on a disk of so many KiB, and those of a second run after space was made; the workspace is copied out."""
@@ -53,11 +58,7 @@ class FullDisk(unittest.TestCase):
 class ReadOnlyPlace(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        if why := Mounts.why_not():
-            raise unittest.SkipTest(why)
-        cls.study = FakeStudy(cls)
-        first = cls.study.run()
-        assert first.returncode == 0, first.stderr
+        cls.study = finished_where_mounts_work(cls)
         cls.report = cls.study.report("md")
 
     def read_only(self, arguments, study=None):

@@ -5,27 +5,13 @@
 #include <filesystem>
 #include <vector>
 
-#include "orchestrator/rules/judge.h"
-#include "orchestrator/store/store.h"
+#include "tests/orchestrator/store/store_fixture.h"
 #include "tests/orchestrator/study_builder.h"
-#include "tests/support/temp_dir.h"
 
 namespace rematch::store {
 namespace {
 
-class MigrationsTest : public ::testing::Test {
- protected:
-  Store open() { return Store::open(path_).value(); }
-
-  static void put(Store& store, const base::StudyRows& study) {
-    store.put_plan(study.plan);
-    for (const base::AttemptRows& attempt : study.attempts) store.put_attempt(attempt);
-    store.put_verdicts(study.plan.study_id, rules::judge_study(study));
-  }
-
-  tests::TempDir temp_;
-  std::filesystem::path path_ = temp_.path() / "rematch.db";
-};
+using MigrationsTest = StoreFixture;
 
 TEST_F(MigrationsTest, AreNumberedFromOneWithoutGaps) {
   const std::vector<Migration> migrations = embedded_migrations();

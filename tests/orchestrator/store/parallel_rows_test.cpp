@@ -1,26 +1,19 @@
 // What the database holds of ranks that work together: their communication, and what moved from one to another.
 #include <gtest/gtest.h>
 
-#include "orchestrator/rules/judge.h"
 #include "orchestrator/store/database.h"
-#include "orchestrator/store/store.h"
+#include "tests/orchestrator/store/store_fixture.h"
 #include "tests/orchestrator/study_builder.h"
-#include "tests/support/temp_dir.h"
 
 namespace rematch::store {
 namespace {
 
-class ParallelRows : public ::testing::Test {
+class ParallelRows : public StoreFixture {
  protected:
   void put(const base::StudyRows& study) {
-    Store store = Store::open(path_).value();
-    store.put_plan(study.plan);
-    for (const base::AttemptRows& attempt : study.attempts) store.put_attempt(attempt);
-    store.put_verdicts(study.plan.study_id, rules::judge_study(study));
+    Store store = open();
+    StoreFixture::put(store, study);
   }
-
-  tests::TempDir temp_;
-  std::filesystem::path path_ = temp_.path() / "rematch.db";
 };
 
 TEST_F(ParallelRows, HoldsTheCommunicationOfEachRanksLastStep) {

@@ -15,28 +15,18 @@
 #include "tests/orchestrator/attempt_files.h"
 #include "tests/orchestrator/predicted_study.h"
 #include "tests/orchestrator/store/dump_rows.h"
+#include "tests/orchestrator/store/store_fixture.h"
 #include "tests/orchestrator/study_builder.h"
 #include "tests/support/temp_dir.h"
 
 namespace rematch::store {
 namespace {
 
-class StoreTest : public ::testing::Test {
+class StoreTest : public StoreFixture {
  protected:
-  Store open() { return Store::open(path_).value(); }
-
-  static void put(Store& store, const base::StudyRows& study) {
-    store.put_plan(study.plan);
-    for (const base::AttemptRows& attempt : study.attempts) store.put_attempt(attempt);
-    store.put_verdicts(study.plan.study_id, rules::judge_study(study));
-  }
-
   std::int64_t count(const std::string& table) {
     return std::get<std::int64_t>(Database(path_).query("SELECT count(*) FROM " + table).front().front());
   }
-
-  tests::TempDir temp_;
-  std::filesystem::path path_ = temp_.path() / "rematch.db";
 };
 
 // All that a rank's records say, as the lines they would be.

@@ -1,8 +1,11 @@
 #include "orchestrator/spec/document.h"
 
+#include <yaml-cpp/eventhandler.h>
 #include <yaml-cpp/yaml.h>
 
 #include <algorithm>
+#include <optional>
+#include <sstream>
 
 namespace rematch::spec {
 
@@ -66,6 +69,38 @@ class Reader {
   int num_values_ = 0;
 };
 
+// Keeps the place where a document starts, and nothing else of it.
+class DocumentStart : public YAML::EventHandler {
+ public:
+  void OnDocumentStart(const YAML::Mark& mark) override { place_ = mark; }
+  void OnDocumentEnd() override {}
+  void OnNull(const YAML::Mark& /*mark*/, YAML::anchor_t /*anchor*/) override {}
+  void OnAlias(const YAML::Mark& /*mark*/, YAML::anchor_t /*anchor*/) override {}
+  void OnScalar(const YAML::Mark& /*mark*/, const std::string& /*tag*/, YAML::anchor_t /*anchor*/, const std::string& /*value*/) override {}
+  void OnSequenceStart(const YAML::Mark& /*mark*/, const std::string& /*tag*/, YAML::anchor_t /*anchor*/,
+                       YAML::EmitterStyle::value /*style*/) override {}
+  void OnSequenceEnd() override {}
+  void OnMapStart(const YAML::Mark& /*mark*/, const std::string& /*tag*/, YAML::anchor_t /*anchor*/,
+                  YAML::EmitterStyle::value /*style*/) override {}
+  void OnMapEnd() override {}
+
+  const YAML::Mark& place() const { return place_; }
+
+ private:
+  YAML::Mark place_;
+};
+
+// Where the second document of `text` starts, if there is one. YAML::LoadAll never returns from a stray comma between documents,
+// which yaml-cpp 0.7 reads as an empty document without ever passing it.
+std::optional<YAML::Mark> second_document(const std::string& text) {
+  std::istringstream stream(text);
+  YAML::Parser parser(stream);
+  DocumentStart first;
+  DocumentStart second;
+  if (!parser.HandleNextDocument(first) || !parser.HandleNextDocument(second)) return std::nullopt;
+  return second.place();
+}
+
 Value* find_member(Value& map, const std::string& key) {
   const auto found = std::find_if(map.members.begin(), map.members.end(), [&](const Member& member) { return member.key == key; });
   return found == map.members.end() ? nullptr : &found->value;
@@ -96,13 +131,14 @@ Document read_document(const std::string& text, const std::string& file_name) {
   document.root.shape = Shape::kMap;
   document.root.place = {file_name, 1, 1};
   try {
-    const std::vector<YAML::Node> documents = YAML::LoadAll(text);
-    if (documents.size() > 1) {
-      reader.refuse(reader.place_of(documents[1].Mark()), "", "one YAML document wanted, found " + std::to_string(documents.size()));
-    } else if (documents.empty() || !documents[0].IsMap()) {
+    const auto second = second_document(text);
+    const YAML::Node root = YAML::Load(text);
+    if (second) {
+      reader.refuse(reader.place_of(*second), "", "one YAML document wanted, found another that starts here; keep one of them");
+    } else if (!root.IsMap()) {
       reader.refuse(document.root.place, "", std::string("a map of sections wanted, starting with `schema: ") + kSweepSchema + "`");
     } else {
-      document.root = reader.convert(documents[0], "");
+      document.root = reader.convert(root, "");
     }
   } catch (const YAML::Exception& error) {
     reader.refuse(reader.place_of(error.mark), "", "not valid YAML: " + error.msg);

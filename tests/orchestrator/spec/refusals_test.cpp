@@ -365,7 +365,12 @@ TEST(EmptyFile, IsRefusedWithWhatASweepStartsWith) {
 TEST(TwoDocuments, AreRefused) {
   const ParsedSweep parsed = parse_sample(kSampleSweep + "---\na: 1\n");
   ASSERT_EQ(parsed.problems.size(), 1u) << all_problems(parsed);
-  EXPECT_NE(parsed.problems[0].message.find("found 2"), std::string::npos);
+  EXPECT_NE(parsed.problems[0].message.find("one YAML document wanted, found another"), std::string::npos);
+}
+
+TEST(StrayComma, IsRefusedAtOnceWhereverItStands) {
+  for (const std::string& text : {std::string(","), std::string("\"rematch\",\n"), kSampleSweep + ",", "[a]\n,\n" + kSampleSweep})
+    EXPECT_FALSE(parse_sample(text).problems.empty()) << text;
 }
 
 TEST(AliasesOfAliases, CannotMakeASmallFileExplode) {

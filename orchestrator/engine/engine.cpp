@@ -82,19 +82,51 @@ class Engine {
     return result;
   }
 
+  base::Result<EngineResult> collect() {
+    EngineResult result;
+    if (auto grown = folder_.grown_plan(plan_)) plan_ = *std::move(grown);
+    if (auto problem = take_up_plan()) return *problem;
+    judge(result);
+    if (refutation_)
+      result.end = EngineEnd::kControlRefuted;
+    else if (result.num_undone > 0)
+      result.end = EngineEnd::kTrialsLeft;
+    else if (const auto next = strategy::extend(result.study, result.verdict))
+      grow(*next, result);
+    store_.put_verdicts(plan_.study_id, result.verdict);
+    return result;
+  }
+
  private:
-  // Everything that is planned so far: on disk first, then whatever of it is not done, then judged.
-  std::optional<base::Error> run_round(EngineResult& result) {
+  void grow(const base::StudyPlan& next, EngineResult& result) {
+    tell_decisions(next);
+    plan_ = next;
     folder_.write_plan(plan_);
     store_.put_plan(plan_);
-    if (auto problem = take_over_attempts()) return problem;
-    result.end = run_trials(result);
+    result.plan_grew = true;
+    judge(result);
+  }
+
+  std::optional<base::Error> take_up_plan() {
+    folder_.write_plan(plan_);
+    store_.put_plan(plan_);
+    return take_over_attempts();
+  }
+
+  void judge(EngineResult& result) {
     result.num_undone = static_cast<std::int64_t>(plan_.trials.size()) - folder_.num_done(plan_);
+    result.study = store_.load_study(plan_.study_id).value();
+    result.verdict = rules::judge_study(result.study);
+  }
+
+  // Everything that is planned so far: on disk first, then whatever of it is not done, then judged.
+  std::optional<base::Error> run_round(EngineResult& result) {
+    if (auto problem = take_up_plan()) return problem;
+    result.end = run_trials(result);
+    judge(result);
     if (result.end == EngineEnd::kComplete && result.num_undone > 0) result.end = EngineEnd::kTrialsLeft;
     const bool is_at_its_end = result.num_undone == 0 && !base::awaits_decision(plan_);
     if (result.end == EngineEnd::kInterrupted && is_at_its_end) result.end = EngineEnd::kComplete;  // the last trial still ended
-    result.study = store_.load_study(plan_.study_id).value();
-    result.verdict = rules::judge_study(result.study);
     return std::nullopt;
   }
 
@@ -186,7 +218,10 @@ class Engine {
 
 }  // namespace
 
-base::Result<EngineResult> carry_out(const base::StudyPlan& plan, const EngineOptions& options, Listener& listener) {
+namespace {
+
+base::Result<EngineResult> with_engine(const base::StudyPlan& plan, const EngineOptions& options, Listener& listener,
+                                       base::Result<EngineResult> (Engine::*work)()) {
   auto launcher = launch::make_launcher(options.launcher);
   if (!launcher) return launcher.error();
   std::int64_t most_ranks = 0;
@@ -197,7 +232,17 @@ base::Result<EngineResult> carry_out(const base::StudyPlan& plan, const EngineOp
   if (!lock) return lock.error();
   auto store = store::Store::open(protocol::WorkspacePaths{options.workspace}.database());
   if (!store) return store.error();
-  return Engine(plan, options, listener, std::move(store).value(), *launcher.value()).run();
+  return (Engine(plan, options, listener, std::move(store).value(), *launcher.value()).*work)();
+}
+
+}  // namespace
+
+base::Result<EngineResult> carry_out(const base::StudyPlan& plan, const EngineOptions& options, Listener& listener) {
+  return with_engine(plan, options, listener, &Engine::run);
+}
+
+base::Result<EngineResult> collect_study(const base::StudyPlan& plan, const EngineOptions& options, Listener& listener) {
+  return with_engine(plan, options, listener, &Engine::collect);
 }
 
 }  // namespace rematch::engine

@@ -30,6 +30,7 @@ enum class EngineEnd {
 
 struct EngineResult {
   EngineEnd end = EngineEnd::kComplete;
+  bool plan_grew = false;        // collect_study: its strategy wants further trials; study.json has them
   std::int64_t num_started = 0;  // attempts, in this run
   std::int64_t num_undone = 0;   // trials
   base::StudyRows study;
@@ -39,5 +40,9 @@ struct EngineResult {
 // The error is one of the environment: workspace in use or not writable, database, unknown launcher, an attempt that another supervisor
 // holds.
 base::Result<EngineResult> carry_out(const base::StudyPlan& plan, const EngineOptions& options, Listener& listener);
+
+// Stores and judges what runners in other places left, and lets the strategy grow the plan when every trial so far is done. Starts no
+// trial. To be called when none of them runs: an attempt without a launch record counts as lost.
+base::Result<EngineResult> collect_study(const base::StudyPlan& plan, const EngineOptions& options, Listener& listener);
 
 }  // namespace rematch::engine

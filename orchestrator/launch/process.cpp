@@ -132,7 +132,7 @@ base::Result<std::unique_ptr<ChildProcess>> start_process(asio::io_context& cont
     return base::Error{"cannot open " + spec.output->string() + " for a process's output: " + std::generic_category().message(errno)};
   const int in = spec.input_descriptor.value_or(input.number());
   const int out = spec.output ? output.number() : spec.output_descriptor.value_or(STDOUT_FILENO);
-  const int err = spec.output ? output.number() : STDERR_FILENO;
+  const int err = spec.output ? output.number() : spec.error_descriptor.value_or(STDERR_FILENO);
 
   const std::vector<std::string> environment = merged_environment(spec.environment);
   std::vector<const char*> environment_pointers;
@@ -151,19 +151,39 @@ base::Result<std::unique_ptr<ChildProcess>> start_process(asio::io_context& cont
   return std::unique_ptr<ChildProcess>(std::make_unique<BoostChild>(std::move(process)));
 }
 
-base::Result<CapturedOutput> run_captured(const ProcessSpec& spec, std::chrono::milliseconds deadline) {
+// One stream of a child, read to its end.
+class CapturedStream {
+ public:
+  explicit CapturedStream(asio::io_context& context) : read_end_(context), write_end_(context) {
+    asio::connect_pipe(read_end_, write_end_);
+  }
+  int child_end() { return write_end_.native_handle(); }
+  // Once the child has its end.
+  template <typename OnEnd>
+  void read_into(std::string& text, OnEnd on_end) {
+    write_end_.close();
+    asio::async_read(read_end_, asio::dynamic_buffer(text), [on_end](error_code, std::size_t) { on_end(); });
+  }
+  void close() { read_end_.close(); }
+
+ private:
+  asio::readable_pipe read_end_;
+  asio::writable_pipe write_end_;
+};
+
+base::Result<CapturedOutput> run_captured(const ProcessSpec& spec, std::chrono::milliseconds deadline, Capture what) {
   asio::io_context context;
-  asio::readable_pipe read_end(context);
-  asio::writable_pipe write_end(context);
-  asio::connect_pipe(read_end, write_end);
+  CapturedStream output(context);
+  CapturedStream errors(context);
   ProcessSpec piped = spec;
-  piped.output_descriptor = write_end.native_handle();
+  piped.output_descriptor = output.child_end();
+  if (what == Capture::kOutputAndErrors) piped.error_descriptor = errors.child_end();
   piped.placement = Placement::kNewGroup;
 
   asio::steady_timer timer(context, deadline);
   CapturedOutput captured;
   bool late = false;
-  int open_ends = 2;  // the process and its stdout
+  int open_ends = 3;  // the process, its stdout and its stderr; of one that is not captured nothing comes
   const auto close_one = [&] {
     if (--open_ends == 0) timer.cancel();
   };
@@ -173,13 +193,14 @@ base::Result<CapturedOutput> run_captured(const ProcessSpec& spec, std::chrono::
     captured.end = end;
     close_one();
   });
-  write_end.close();
-  asio::async_read(read_end, asio::dynamic_buffer(captured.text), [&](error_code, std::size_t) { close_one(); });
+  output.read_into(captured.text, close_one);
+  errors.read_into(captured.error_text, close_one);
   timer.async_wait([&](error_code error) {
     if (error) return;
     late = true;
     if (child.value()->running()) ::kill(-child.value()->pid(), SIGKILL);
-    read_end.close();  // a grandchild that left the group may hold the other end
+    output.close();  // a grandchild that left the group may hold the other end
+    errors.close();
   });
   context.run();
   if (late) return base::Error{spec.program.string() + " had not ended after " + std::to_string(deadline.count()) + " ms and was killed"};

@@ -36,6 +36,7 @@ struct ProcessSpec {
   std::optional<std::filesystem::path> output;     // stdout and stderr are appended to this file
   std::optional<int> input_descriptor;             // stdin; /dev/null without
   std::optional<int> output_descriptor;            // stdout, when there is no output file; the caller's own without
+  std::optional<int> error_descriptor;             // stderr, when there is no output file; the caller's own without
   Placement placement = Placement::kSameGroup;
   pid_t group = 0;
   bool die_with_parent = false;  // SIGKILL when the starting process is gone
@@ -64,11 +65,17 @@ base::Result<std::unique_ptr<ChildProcess>> start_process(boost::asio::io_contex
 
 struct CapturedOutput {
   ProcessEnd end;
-  std::string text;  // of stdout
+  std::string text;        // of stdout
+  std::string error_text;  // of stderr, where it was captured
+};
+
+enum class Capture {
+  kOutput,  // stderr is the caller's own
+  kOutputAndErrors,
 };
 
 // Runs a program to its end and returns what it wrote to stdout; at the deadline it is killed and the error says so.
-base::Result<CapturedOutput> run_captured(const ProcessSpec& spec, std::chrono::milliseconds deadline);
+base::Result<CapturedOutput> run_captured(const ProcessSpec& spec, std::chrono::milliseconds deadline, Capture what = Capture::kOutput);
 
 std::int64_t mono_now_ns();
 std::int64_t unix_now_ns();

@@ -20,6 +20,7 @@
 #include <set>
 #include <thread>
 
+#include "orchestrator/launch/allocation.h"
 #include "orchestrator/launch/attempt_lock.h"
 #include "orchestrator/launch/descendants.h"
 #include "orchestrator/launch/descriptor_limit.h"
@@ -71,6 +72,8 @@ class Supervisor {
     record_.command = {arguments.trainer.string(), "--trial", paths_.trial().string()};
     record_.start_unix_ns = unix_now_ns();
     for (std::int64_t rank : protocol::started_ranks(trial_)) record_.ranks.emplace_back().rank = rank;
+    record_.nodes = {node_from_environment(record_.host)};
+    record_.allocation = allocation_from_environment();
   }
 
   protocol::LaunchRecord run() {

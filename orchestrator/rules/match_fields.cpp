@@ -38,6 +38,7 @@ constexpr std::array kFree = {
     FreeField{kLaunch, "cause_rank", "how the run ended is its result"},
     FreeField{kLaunch, "ranks", "how the run ended is its result"},
     FreeField{kLaunch, "strays_ended", "how the run ended is its result"},
+    FreeField{kLaunch, "allocation", "nodes are compared, not the job that got them"},
     FreeField{kLaunch, "message", "how the run ended is its result"},
     FreeField{kHello, "t", "the kind of the line"},
     FreeField{kHello, "trial_id", "names the trial"},

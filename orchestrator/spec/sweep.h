@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "orchestrator/spec/diagnostic.h"
@@ -58,6 +59,19 @@ struct SimulateSpec {
   std::optional<std::string> note;  // of the author: what of the setting is inferred, and from what; the report prints it
 };
 
+// How a sweep runs under Slurm. Texts are handed to Slurm as they stand: it knows its sites' units and names, this program does not.
+struct SlurmSpec {
+  using Texts = std::vector<std::pair<std::string, std::string>>;
+
+  std::string shape = "allocation";      // allocation | array | trials: protocol::SubmissionShape
+  Texts options;                         // Slurm's option name without dashes -> its value; of a flag (exclusive, requeue) empty
+  Texts pass_through;                    // of `slurm`: options of sbatch that have no key here; outrank `options`
+  Texts srun;                            // of `srun`: options of each job step
+  std::vector<std::string> setup;        // lines of shell that the batch script runs before anything else
+  std::optional<std::int64_t> throttle;  // of an array: blocks that run at a time; null: no limit of ours
+  std::int64_t num_nodes = 1;            // world size over ranks_per_node
+};
+
 // Starts with the defaults of every optional key.
 struct SweepSpec {
   SweepSpec();
@@ -76,8 +90,9 @@ struct SweepSpec {
   std::optional<std::int64_t> order_seed;  // null: training.seed
   double smallest_effect = 0.02;           // fraction
   std::optional<std::int64_t> budget_per_rank_bytes;
-  std::int64_t ranks_per_node = 0;  // 0: all ranks on the one node
-  std::string launch_kind = "local";
+  std::int64_t ranks_per_node = 0;    // 0: all ranks on the one node
+  std::string launch_kind = "local";  // local | slurm
+  SlurmSpec slurm;                    // of launch_kind slurm
   std::string strategy_kind = "one_label";
   SimulateSpec simulate;
   std::vector<ValueOrigin> origins;  // every key: those of fixed sections, then model, then recompute

@@ -3,7 +3,7 @@
 #include <array>
 #include <nlohmann/json.hpp>
 
-#include "schemas/protocol/json_fields.h"
+#include "schemas/protocol/launch_fields.h"
 
 namespace rematch::protocol {
 
@@ -30,9 +30,18 @@ std::string_view to_string(LaunchEnd end) {
 
 void read_value(const Place& place, LaunchEnd& end) { end = read_named(place, kAllLaunchEnds); }
 
+template <typename Visitor, Is<LaunchNode> Node>
+void visit_fields(Visitor& field, Node& node) {
+  field("node", node.node, not_empty());
+  field("host", node.host);
+  field("visible_devices", node.visible_devices);
+  field("topology", node.topology);
+}
+
 template <typename Visitor, Is<RankExit> Exit>
 void visit_fields(Visitor& field, Exit& exit) {
   field("rank", exit.rank, at_least(0));
+  field("node", exit.node, at_least(0));
   field("pid", exit.pid, at_least(0));
   field("exit_code", exit.exit_code, at_least(0));
   field("signal", exit.signal, at_least(1));
@@ -55,6 +64,8 @@ void visit_fields(Visitor& field, Launch& launch) {
   field("end", launch.end);
   field("cause_rank", launch.cause_rank, at_least(0));
   field("ranks", launch.ranks);
+  field("nodes", launch.nodes);
+  field("allocation", launch.allocation);
   field("strays_ended", launch.strays_ended, at_least(0));
   field("message", launch.message);
 }

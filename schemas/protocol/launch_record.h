@@ -15,6 +15,23 @@ inline constexpr const char* kLaunchSchema = "rematch/launch/1";
 // Why the attempt ended.
 enum class LaunchEnd { kAllExited, kRankFailed, kTimeout, kInterrupted, kControllerLost, kLaunchFailed };
 
+// One host of an attempt, as it was found there.
+struct LaunchNode {
+  std::string node;                            // Slurm's name; outside Slurm the host's
+  std::string host;                            // as the operating system has it
+  std::optional<std::string> visible_devices;  // CUDA_VISIBLE_DEVICES that its ranks got; null: not set
+  std::optional<std::string> topology;         // SLURM_TOPOLOGY_ADDR: switches down to the node; null: not known
+};
+
+// The Slurm allocation that an attempt ran in. Slurm uses numbers again after a controller's crash, `runner` never.
+struct Allocation {
+  std::int64_t job_id = 0;
+  std::optional<std::int64_t> array_job_id;
+  std::optional<std::int64_t> array_task_id;
+  std::int64_t restart_count = 0;     // requeues before
+  std::optional<std::string> runner;  // runner_id of the runner record; null: started by hand
+};
+
 struct RankExit {
   std::int64_t rank = 0;
   std::int64_t pid = 0;                   // 0: never started
@@ -23,6 +40,7 @@ struct RankExit {
   bool ended_by_supervisor = false;       // it was still running when the supervisor ended the attempt
   std::int64_t start_mono_ns = 0;
   std::int64_t end_mono_ns = 0;
+  std::int64_t node = 0;  // index into LaunchRecord::nodes
 };
 
 struct LaunchRecord {
@@ -37,8 +55,10 @@ struct LaunchRecord {
   LaunchEnd end = LaunchEnd::kAllExited;
   std::optional<std::int64_t> cause_rank;  // the rank that ended first in a bad way
   std::vector<RankExit> ranks;
-  std::int64_t strays_ended = 0;  // descendants other than ranks that had to be killed
-  std::string message;            // empty, or why the launch failed
+  std::vector<LaunchNode> nodes;         // in the order of their ranks
+  std::optional<Allocation> allocation;  // null: not under Slurm
+  std::int64_t strays_ended = 0;         // descendants other than ranks that had to be killed
+  std::string message;                   // empty, or why the launch failed
 };
 
 std::string_view to_string(LaunchEnd end);

@@ -16,13 +16,20 @@ struct WorkspacePaths {
   std::filesystem::path study(const std::string& name, const std::string& study_id) const;
 };
 
-// <study>/sweep.yaml (the file as given), <study>/study.json (resolved plan), <study>/trials/<trial_id>/
+// <study>/sweep.yaml (the file as given), <study>/study.json (resolved plan), <study>/trials/<trial_id>/, and of a study under Slurm
+// <study>/submissions/<name>.{json,sh,out}, <study>/runners/<scope>-<epoch>.json
 struct StudyPaths {
   std::filesystem::path root;
   std::filesystem::path sweep() const;
   std::filesystem::path plan() const;
   std::filesystem::path trials() const;
   std::filesystem::path trial(const std::string& trial_id) const;
+  std::filesystem::path submissions() const;
+  std::filesystem::path submission(const std::string& name) const;
+  std::filesystem::path submission_script(const std::string& name) const;
+  std::filesystem::path submission_output(const std::string& name) const;  // of an array %a is put before the ending
+  std::filesystem::path runners() const;
+  std::filesystem::path runner(const std::string& scope, std::int64_t epoch) const;
 };
 
 // <trial>/attempt-<n>/ ... ; a trial is done when done.json exists in one of its attempts.
@@ -33,6 +40,8 @@ struct AttemptPaths {
   std::filesystem::path rank_record(std::int64_t rank) const;  // rank-00000.jsonl
   std::filesystem::path rank_log(std::int64_t rank) const;     // rank-00000.log
   std::filesystem::path done() const;                          // done.json
+  std::filesystem::path superseded() const;                    // superseded.json: was done, and its block was repeated whole
+  AttemptPaths node(std::int64_t index) const;                 // node-0000/: what the supervisor of one of several nodes writes
 };
 
 AttemptPaths attempt_paths(const std::filesystem::path& trial_folder, std::int64_t attempt);

@@ -94,7 +94,8 @@ void check_local_ranks(ParseState& state) {
   state.refuse_first(
       {kRanksPerNode},
       "a local launch has one node, so wanted world_size (" + number(world_size) + ") or more; found " + number(state.spec.ranks_per_node) +
-          "; on a Slurm cluster write launch.kind: slurm (--launcher slurm), which spreads them over nodes; for other hosts leave it out, "
+          "; on a Slurm cluster write launch.kind: slurm (--launcher slurm), which spreads them over nodes; for several hosts without "
+          "Slurm leave it out, "
           "let `rematch run` prepare the trial folder on storage that all hosts see, and start each rank there by `rematch-train --trial "
           "FOLDER/trial.json`, under torchrun's variables RANK, LOCAL_RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT");
 }

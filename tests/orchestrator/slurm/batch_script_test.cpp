@@ -109,13 +109,15 @@ TEST(Options, OfTheSweepOutrankTheDefaults) {
   for (const std::string& option : options) EXPECT_TRUE(names.insert(option.substr(0, option.find('='))).second) << option << " twice";
 }
 
-TEST(Options, AskForNoMemoryOfANodeWhereTheSweepAsksForItOtherwise) {
+TEST(Options, AskForAllMemoryOfANodeOnlyWhereTheJobHasItAloneAndTheSweepIsSilent) {
   spec::SlurmSpec slurm = sample_slurm();
   slurm.pass_through = {{"mem-per-cpu", "4G"}};
   EXPECT_FALSE(has_name(sbatch_options(slurm, sample_job()), "mem"));
   slurm.pass_through.clear();
-  slurm.options = {{"exclusive", "false"}};
-  EXPECT_FALSE(has_name(sbatch_options(slurm, sample_job()), "mem"));
+  for (const char* shared : {"false", "user"}) {
+    slurm.options = {{"exclusive", shared}};
+    EXPECT_FALSE(has_name(sbatch_options(slurm, sample_job()), "mem")) << shared;
+  }
 }
 
 TEST(SbatchCommand, SaysTheOptionsOfTheScriptAndNamesItLast) {

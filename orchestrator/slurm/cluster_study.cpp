@@ -38,8 +38,8 @@ class ClusterStudy {
         return *problem;
       }
       if (!follower_.follow(options_.until))
-        return ClusterResult{surroundings_.is_told_to_stop() ? ClusterEnd::kToldToStop : ClusterEnd::kJobsGoOn, std::nullopt,
-                             follower_.stops(), store_.open()};
+        return ClusterResult{
+            surroundings_.is_told_to_stop() ? ClusterEnd::kToldToStop : ClusterEnd::kJobsGoOn, {}, follower_.stops(), store_.open()};
     }
   }
 

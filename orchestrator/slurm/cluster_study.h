@@ -4,7 +4,6 @@
 #pragma once
 
 #include <filesystem>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -32,9 +31,9 @@ enum class ClusterEnd {
 
 struct ClusterResult {
   ClusterEnd end = ClusterEnd::kEnded;
-  std::optional<engine::EngineResult> result;  // of kEnded
-  std::vector<Stop> stops;                     // parts that were given up
-  std::vector<protocol::Submission> open;      // submissions
+  engine::EngineResult result;             // of kEnded
+  std::vector<Stop> stops;                 // parts that were given up
+  std::vector<protocol::Submission> open;  // submissions
 };
 
 // The error is one of the environment: workspace in use or not writable, database, Slurm that does not answer after an sbatch.

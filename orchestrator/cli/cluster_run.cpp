@@ -1,15 +1,11 @@
 #include "orchestrator/cli/cluster_run.h"
 
-#include <signal.h>
-#include <time.h>
-#include <unistd.h>
-
 #include <filesystem>
 #include <ostream>
 
 #include "orchestrator/cli/cluster_progress.h"
+#include "orchestrator/cli/stop_request.h"
 #include "orchestrator/cli/terminal.h"
-#include "orchestrator/engine/held_signals.h"
 #include "orchestrator/slurm/client.h"
 #include "orchestrator/slurm/cluster_study.h"
 #include "orchestrator/slurm/submission_store.h"
@@ -20,21 +16,6 @@ namespace rematch::cli {
 namespace {
 
 namespace fs = std::filesystem;
-
-// SIGINT and SIGTERM, waited for.
-class StopRequest {
- public:
-  void pause(std::chrono::milliseconds duration) {
-    const sigset_t signals = engine::stop_signals();
-    const timespec wait{duration.count() / 1000, static_cast<long>(duration.count() % 1000) * 1'000'000};
-    if (::sigtimedwait(&signals, nullptr, &wait) > 0) came_ = true;
-  }
-  bool came() const { return came_ || engine::HeldSignals::pending().has_value(); }
-
- private:
-  engine::HeldSignals held_;
-  bool came_ = false;
-};
 
 slurm::ClusterOptions cluster_options(const SweepInput& input, const GlobalOptions& options, slurm::FollowUntil until) {
   slurm::ClusterOptions cluster;
@@ -71,9 +52,7 @@ Exit run_on_cluster(const SweepInput& input, slurm::FollowUntil until, const Fin
                     Streams streams) {
   StopRequest stop;
   const auto client = slurm::make_client();
-  const slurm::Surroundings surroundings{*client, ::getuid(), [] { return std::chrono::steady_clock::now(); },
-                                         [&stop](std::chrono::milliseconds duration) { stop.pause(duration); },
-                                         [&stop] { return stop.came(); }};
+  const slurm::Surroundings surroundings = real_surroundings(*client, stop);
   base::Result<slurm::ClusterResult> carried = [&] {
     ClusterProgress progress(streams.err, decide_terminal(facts_of_stderr(), options.color), chatter_of(options.verbosity),
                              surroundings.now);

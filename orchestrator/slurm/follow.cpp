@@ -91,7 +91,7 @@ bool Follower::follow(FollowUntil until) {
 void Follower::take_up_open() {
   open_.clear();
   for (Submission& submission : store_.open()) open_.emplace(submission.name, std::move(submission));
-  std::erase_if(parts_, [&](const Part& part) { return !open_.contains(part.submission); });
+  take_leave_of_closed();
   for (const auto& [name, submission] : open_) {
     if (std::any_of(parts_.begin(), parts_.end(), [&](const Part& part) { return part.submission == name; })) continue;
     std::int64_t index = 0;
@@ -105,6 +105,19 @@ void Follower::take_up_open() {
     }
     policy_.hurry(surroundings_.now());
   }
+}
+
+// By another process: `cancel`, or another login, which then goes on with what is left.
+void Follower::take_leave_of_closed() {
+  std::set<std::string> closed;
+  for (const Part& part : parts_)
+    if (!open_.contains(part.submission)) closed.insert(part.submission);
+  for (const std::string& name : closed)
+    if (protocol::read_submission(store_.paths().submission(name)).cancel_unix_ns) {
+      stops_.push_back({name, StopKind::kInterrupted, "it was cancelled"});
+      watcher_.remarked("job " + name + " was cancelled");
+    }
+  std::erase_if(parts_, [&](const Part& part) { return closed.contains(part.submission); });
 }
 
 void Follower::look_at_files(Time now) {

@@ -81,6 +81,7 @@ class Follower {
   };
 
   void take_up_open();
+  void take_leave_of_closed();
   void look_at_files(Time now);
   void ask(Time now);
   bool take_rows(const std::vector<JobRow>& rows, Time now);

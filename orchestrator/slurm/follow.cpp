@@ -71,8 +71,8 @@ Follower::Follower(const Surroundings& surroundings, Cluster& cluster, Submitter
 bool Follower::follow(FollowUntil until) {
   trials_.look_at_all();
   for (;;) {
-    const Time now = surroundings_.now();
     take_up_open();
+    const Time now = surroundings_.now();
     look_at_files(now);
     if (!open_.empty() && policy_.is_due(now)) ask(now);
     for (Part& part : parts_)

@@ -46,7 +46,7 @@ std::string default_value(const spec::SlurmSpec& slurm, const std::string& name,
 
 void add_sweep_options(const spec::SlurmSpec& slurm, std::vector<Option>& options) {
   const std::string* exclusive = find(slurm.options, "exclusive");
-  const bool is_exclusive = exclusive == nullptr ? holds_whole_nodes(slurm) : *exclusive != "false";
+  const bool is_exclusive = exclusive == nullptr ? holds_whole_nodes(slurm) : *exclusive == "true";
   for (const std::string name : kOrder) {
     const std::string* said = find(slurm.options, name);
     const std::string value = said != nullptr ? *said : default_value(slurm, name, is_exclusive);
@@ -132,8 +132,13 @@ std::string batch_script(const spec::SlurmSpec& slurm, const BatchJob& job) {
   for (const std::string& lines : slurm.setup) script += lines + (lines.ends_with('\n') ? "" : "\n");
   if (!slurm.setup.empty()) script += "\n";
   script += "# The runner takes the shell's place, and so gets the signals that Slurm sends to it.\nexec ";
-  script += base::shell_command(
-      {job.rematch, "--workspace", job.workspace, "--trainer", job.trainer, "work", job.study, "--submission", job.name});
+  std::vector<std::string> command = {job.rematch, "--workspace", job.workspace,  "--trainer", job.trainer,
+                                      "work",      job.study,     "--submission", job.name};
+  for (const auto& [name, value] : slurm.srun) {
+    command.push_back("--srun");
+    command.push_back(name + (value.empty() ? "" : "=" + value));
+  }
+  script += base::shell_command(command);
   return script + "\n";
 }
 

@@ -5,6 +5,8 @@
 #include <array>
 #include <filesystem>
 #include <ostream>
+#include <utility>
+#include <vector>
 
 #include "orchestrator/cli/progress.h"
 #include "orchestrator/cli/verb.h"
@@ -69,6 +71,8 @@ class WorkVerb final : public Verb {
     app.add_option("--submission", arguments_.submission, "The submission's name")->required();
     app.add_option("--launcher", arguments_.launcher, "What starts the trials; else local on one node, srun on several")
         ->check(CLI::IsMember(launch::launcher_names()));
+    app.add_option("--srun", srun_, "An option of each job step, NAME=VALUE or NAME, without dashes; may be repeated")
+        ->allow_extra_args(false);
     app.footer("Exit: 0 its part is complete or the control is refuted, 8 environment, 75 interrupted, requeued, cancelled or superseded.");
   }
 
@@ -83,6 +87,7 @@ class WorkVerb final : public Verb {
     arguments_.trainer = trainer.value();
     arguments_.workspace = std::filesystem::absolute(options.workspace);
     arguments_.study_folder = std::filesystem::absolute(arguments_.study_folder);
+    for (const std::string& text : srun_) arguments_.srun.push_back(name_and_value(text));
     const auto client = slurm::make_client();
     const slurm::RunnerResult result = slurm::run_submission(arguments_, *client, log);
     log.remarked(std::string(protocol::to_string(result.end)) + (result.message.empty() ? "" : ": " + result.message));
@@ -90,7 +95,14 @@ class WorkVerb final : public Verb {
   }
 
  private:
+  // "mpi=none", or a flag's name alone.
+  static std::pair<std::string, std::string> name_and_value(const std::string& text) {
+    const auto equals = text.find('=');
+    return {text.substr(0, equals), equals == std::string::npos ? "" : text.substr(equals + 1)};
+  }
+
   slurm::RunnerArguments arguments_;
+  std::vector<std::string> srun_;
 };
 
 const VerbRegistrar<WorkVerb> registrar;

@@ -15,6 +15,7 @@
 #include "orchestrator/base/verdicts.h"
 #include "orchestrator/engine/listener.h"
 #include "orchestrator/engine/overseer.h"
+#include "orchestrator/launch/launcher.h"
 #include "schemas/protocol/submission.h"
 
 namespace rematch::engine {
@@ -33,6 +34,7 @@ struct EngineOptions {
   std::filesystem::path workspace;
   std::filesystem::path trainer;
   std::string launcher = "local";
+  launch::StepLayout step{};          // of launcher srun
   std::optional<PartOptions> part{};  // nullopt: the whole study, alone in the workspace
 };
 

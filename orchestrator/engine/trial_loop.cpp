@@ -62,7 +62,7 @@ TrialLoop::TrialLoop(const EngineOptions& options, Listener& listener, store::St
       launcher_(launcher),
       folder_(folder),
       study_id_(std::move(study_id)),
-      runner_(launcher, options.trainer, listener, overseer_) {}
+      runner_(launcher, {options.trainer, options.step}, listener, overseer_) {}
 
 std::optional<base::Error> TrialLoop::take_over(const base::StudyPlan& plan) {
   const base::StudyRows study = store_.load_study(plan.study_id).value();

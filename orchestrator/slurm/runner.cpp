@@ -203,6 +203,8 @@ class Runner {
     options.workspace = arguments_.workspace;
     options.trainer = arguments_.trainer;
     options.launcher = launcher_for(arguments_);
+    options.step.num_nodes = launch::environment_number("SLURM_JOB_NUM_NODES").value_or(1);
+    options.step.options = arguments_.srun;
     options.part = engine::PartOptions{assignment_.task, protocol::WorkspacePaths{scratch.path()}.database(), claim_.record().runner_id,
                                        &overseer, signal_margin(assignment_.submission.command).value_or(kMarginWithoutSignal)};
     return options;

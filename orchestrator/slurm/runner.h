@@ -6,6 +6,8 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "orchestrator/engine/listener.h"
 #include "orchestrator/slurm/client.h"
@@ -17,8 +19,9 @@ struct RunnerArguments {
   std::filesystem::path workspace;
   std::filesystem::path study_folder;
   std::filesystem::path trainer;
-  std::string submission;               // its name
-  std::optional<std::string> launcher;  // nullopt: by the number of nodes
+  std::string submission;                                 // its name
+  std::optional<std::string> launcher;                    // nullopt: by the number of nodes
+  std::vector<std::pair<std::string, std::string>> srun;  // options of each job step, as launch::StepLayout has them
 };
 
 struct RunnerResult {

@@ -79,7 +79,6 @@ std::optional<base::Error> TrialLoop::take_over(const base::StudyPlan& plan) {
                            " s. End it (`rematch doctor` names it), then run again"};
       }
       settle(trial, attempt, Whose::kLeft);
-      runner_.beat();
     }
   }
   return std::nullopt;
@@ -202,18 +201,18 @@ void TrialLoop::run_trial(const TrialPlace& planned, const RemainingTime& remain
   if (overseer_ != nullptr && !own_cause_ && !rules::is_conclusive(rows)) own_cause_ = overseer_->after_inconclusive(rows);
 }
 
-// Collect, store, then mark done: in this order, so that what is marked is stored.
+// Collect, store, then mark done: in this order, so that what is marked is stored. A run that is superseded leaves no mark.
 base::AttemptRows TrialLoop::settle(const protocol::Trial& trial, const AttemptOnDisk& attempt, Whose whose) {
+  if (!attempt.is_done) runner_.beat();
+  const bool may_mark = !attempt.is_done && stop_cause() != StopCause::kSuperseded;
   base::AttemptRows rows = collect::collect_attempt(attempt.folder, study_id_);
-  if (!attempt.is_done && was_cut_short(rows, whose)) {
+  if (may_mark && was_cut_short(rows, whose)) {
     folder_.supersede(attempt, trial.trial_id);
     rows = collect::collect_attempt(attempt.folder, study_id_);
   }
   store_.put_attempt(rows);
   note(rows);
-  if (attempt.is_done || !rules::is_conclusive(rows)) return rows;
-  runner_.beat();
-  if (stop_cause() != StopCause::kSuperseded) folder_.mark_done(attempt, trial.trial_id);
+  if (may_mark && rules::is_conclusive(rows)) folder_.mark_done(attempt, trial.trial_id);
   return rows;
 }
 

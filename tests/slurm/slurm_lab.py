@@ -189,6 +189,17 @@ class SlurmLab:
         self.spawn("slurmctld", "slurmctld", "-D", "-f", str(self.conf))
         self.wait("slurmctld", lambda: "is UP" in (self.call("scontrol", "ping") or ""))
 
+    def refuse_launches(self, node):
+        """Batch scripts cannot start there: Slurm puts such a job back into the queue, held."""
+        spool = self.folder / "spool" / node
+        spool.rename(spool.with_suffix(".kept"))
+        spool.write_text("")
+
+    def allow_launches(self, node):
+        spool = self.folder / "spool" / node
+        spool.unlink()
+        spool.with_suffix(".kept").rename(spool)
+
     # --- processes
 
     def daemon_environment(self, part):

@@ -59,7 +59,7 @@ class Doctor(unittest.TestCase):
         for name in ("sbatch", "squeue"):
             (folder / name).write_text("#!/bin/sh\n")
             (folder / name).chmod(0o755)
-        findings = self.findings(study, code=0, PATH=f"{folder}:{os.environ['PATH']}")
+        findings = self.findings(study, code=0, PATH=str(folder))
         self.assertEqual(findings["slurm"]["state"], "warning")
         self.assertIn("found sbatch, squeue; not found srun", findings["slurm"]["found"])
 

@@ -1,4 +1,6 @@
-// `rematch doctor`: what of this machine, the workspace and the trainer would stop a run, or may make it go wrong. Changes nothing.
+// `rematch doctor`: what of this machine, the workspace, the trainer and the cluster would stop a run, or may make it go wrong.
+#include <unistd.h>
+
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <nlohmann/json.hpp>
@@ -6,8 +8,10 @@
 
 #include "orchestrator/cli/verb.h"
 #include "orchestrator/doctor/machine.h"
+#include "orchestrator/doctor/slurm.h"
 #include "orchestrator/doctor/trainer.h"
 #include "orchestrator/doctor/workspace.h"
+#include "orchestrator/launch/trainer.h"
 
 namespace rematch::cli {
 
@@ -50,6 +54,22 @@ nlohmann::json to_json(const Findings& findings) {
   return document;
 }
 
+std::vector<std::string> names_of_variables() {
+  std::vector<std::string> names;
+  for (char** variable = environ; *variable != nullptr; ++variable) {
+    const std::string text = *variable;
+    names.push_back(text.substr(0, text.find('=')));
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+doctor::ClusterPlace cluster_place(const GlobalOptions& options, const std::string& partition) {
+  doctor::ClusterPlace place{options.workspace, std::nullopt, partition, names_of_variables()};
+  if (const auto trainer = launch::locate_trainer(options.trainer)) place.trainer = trainer.value();
+  return place;
+}
+
 class DoctorVerb final : public Verb {
  public:
   std::string name() const override { return "doctor"; }
@@ -59,9 +79,13 @@ class DoctorVerb final : public Verb {
 
   void declare(CLI::App& app) override {
     app.add_flag("--json", as_json_, "Print one JSON document");
+    auto* slurm =
+        app.add_flag("--slurm", slurm_, "Look at the Slurm cluster as well: programs, controller, limits, accounting, partitions");
+    app.add_option("--partition", partition_, "With --slurm: the partition that is meant")->needs(slurm);
     app.footer(
         "Examples:\n"
         "  rematch doctor\n"
+        "  rematch doctor --slurm --partition gpu\n"
         "  rematch doctor --workspace /scratch/runs\n"
         "  rematch doctor --trainer build/release/bin/rematch-train --json\n"
         "It looks only: no lock is taken, nothing is written, and the trainer is asked to describe itself.\n"
@@ -73,6 +97,7 @@ class DoctorVerb final : public Verb {
     append(findings, doctor::examine_machine());
     append(findings, doctor::examine_limits());
     append(findings, doctor::examine_workspace(options.workspace));
+    if (slurm_) append(findings, doctor::examine_slurm(*slurm::make_client(), cluster_place(options, partition_)));
     if (as_json_)
       streams.out << to_json(findings).dump(2, ' ', false, nlohmann::json::error_handler_t::replace) << "\n";
     else
@@ -82,6 +107,8 @@ class DoctorVerb final : public Verb {
 
  private:
   bool as_json_ = false;
+  bool slurm_ = false;
+  std::string partition_;
 };
 
 const VerbRegistrar<DoctorVerb> registrar;

@@ -97,6 +97,13 @@ std::optional<base::Failure> cause_among_ranks(const base::AttemptRows& attempt)
   return failure_of_attempt(attempt, FailureKind::kBadExit, message);
 }
 
+// What the other ranks said as they lost it is no cause.
+base::Failure cause_of_lost_node(const base::AttemptRows& attempt) {
+  for (const base::RankRows& rank : attempt.ranks)
+    if (rank.exit.pid == 0) return failure_at(rank, attempt, FailureKind::kNodeFail, attempt.launch.message);
+  return failure_of_attempt(attempt, FailureKind::kNodeFail, attempt.launch.message);
+}
+
 // A rank that had recorded a failure before the deadline, and then did not end, is the cause; lost connections are victims' words.
 base::Failure cause_of_timeout(const base::AttemptRows& attempt) {
   const auto fault = first_fault(attempt);
@@ -118,6 +125,7 @@ std::optional<base::Failure> find_cause(const base::AttemptRows& attempt, Docume
     case LaunchEnd::kInterrupted: return failure_of_attempt(attempt, FailureKind::kInterrupted, message);
     case LaunchEnd::kControllerLost: return failure_of_attempt(attempt, FailureKind::kLost, message);
     case LaunchEnd::kLaunchFailed: return failure_of_attempt(attempt, FailureKind::kLaunch, message);
+    case LaunchEnd::kNodeFailed: return cause_of_lost_node(attempt);
   }
   return std::nullopt;
 }

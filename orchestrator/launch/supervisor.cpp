@@ -239,7 +239,8 @@ class Supervisor {
       case LaunchEnd::kTimeout:
       case LaunchEnd::kInterrupted:
       case LaunchEnd::kControllerLost:
-      case LaunchEnd::kLaunchFailed: return terminate_after(milliseconds(0), graces_.stopped);
+      case LaunchEnd::kLaunchFailed:
+      case LaunchEnd::kNodeFailed: return terminate_after(milliseconds(0), graces_.stopped);
     }
   }
 

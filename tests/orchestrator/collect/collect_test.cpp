@@ -272,7 +272,8 @@ TEST_F(Collect, CallsAnAttemptWithoutLaunchRecordLost) {
 TEST_F(Collect, KeepsTheSupervisorsWordForInterruptedLostAndFailedLaunches) {
   const std::vector<std::pair<LaunchEnd, FailureKind>> cases = {{LaunchEnd::kInterrupted, FailureKind::kInterrupted},
                                                                 {LaunchEnd::kControllerLost, FailureKind::kLost},
-                                                                {LaunchEnd::kLaunchFailed, FailureKind::kLaunch}};
+                                                                {LaunchEnd::kLaunchFailed, FailureKind::kLaunch},
+                                                                {LaunchEnd::kNodeFailed, FailureKind::kNodeFail}};
   for (const auto& [end, kind] : cases) {
     tests::StudyBuilder builder("ends");
     AttemptRows attempt = builder.run("[]");

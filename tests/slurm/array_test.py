@@ -19,6 +19,9 @@ class Array(SlurmCase):
     def array_study(self, *options):
         return self.study(self.local, "--shape", "array", *options)
 
+    def element_states(self, submission):
+        return [(row["element"], row["state"]) for row in self.jobs(submission["name"])]
+
     def test_no_more_blocks_run_at_a_time_than_the_throttle_says(self):
         study = self.array_study("--throttle", "2")
         running = []
@@ -43,7 +46,7 @@ class Array(SlurmCase):
         study = self.array_study("--throttle", "1")
         self.assertEqual(study.run("--detach", fake='{"rules":[{"block":1,"sleep_us":3000000}]}').returncode, 0)
         submission = study.wait_submitted()
-        study.wait(lambda: ("1", "RUNNING") in [(row["element"], row["state"]) for row in self.jobs(submission["name"])], 60, "the second element")
+        study.wait(lambda: ("1", "RUNNING") in self.element_states(submission), 60, "the second element")
         cancelled = study.rematch("cancel", study.study_id())
         self.assertEqual(cancelled.returncode, 0, cancelled.stderr)
         states = {row["element"]: (row["state"], row["restarts"]) for row in self.jobs(submission["name"])}

@@ -36,7 +36,7 @@ class ManyElements(SlurmCase):
     NUM_NODES = 1
 
     def test_five_hundred_elements_are_submitted_at_once_and_followed_quietly(self):
-        study = self.study(FakeStudy(self, SWEEP_500), "--shape", "array", "--slurm", "hold=")
+        study = self.study(FakeStudy(self, SWEEP_500), "--shape", "array", "--slurm", "hold")
         clients = CountedClients(study.folder, self.lab.environment()["PATH"])
         with study.following(PATH=clients.path) as controller:
             submission = study.wait_submitted()

@@ -50,7 +50,7 @@ class OneNode(SlurmCase):
         self.check_finished(study.run(), study, self.local)
 
     def test_a_held_job_is_waited_for_and_goes_on_when_it_is_released(self):
-        study = self.study(self.local, "--slurm", "hold=")
+        study = self.study(self.local, "--slurm", "hold")
         with study.following() as controller:
             submission = study.wait_submitted()
             study.wait(lambda: "held" in study.log().lower(), 40, "a word on the held job")

@@ -14,8 +14,8 @@ constexpr const char* kGroup = "Slurm";
 CLI::Option* declare_option(CLI::App& app, const spec::SlurmOption& option) {
   const std::string help = option.meaning + (option.otherwise.empty() ? "" : " (else: " + option.otherwise + ")");
   switch (option.form) {
-    case spec::SlurmForm::kText:
-    case spec::SlurmForm::kCount: return app.add_option("--" + option.name, help);
+    case spec::SlurmForm::kText: return app.add_option("--" + option.name, help)->type_name("TEXT");
+    case spec::SlurmForm::kCount: return app.add_option("--" + option.name, help)->type_name("INT");
     case spec::SlurmForm::kFlag: return app.add_flag("--" + option.name, help);
     case spec::SlurmForm::kSwitch: return app.add_flag("--" + option.name + ",!--no-" + option.name, help);
   }
@@ -38,13 +38,15 @@ spec::Override list_of(const std::vector<std::string>& lines) {
 }  // namespace
 
 void SlurmArguments::declare(CLI::App& app) {
-  CLI::Option* launcher = app.add_option("--launcher", "What starts the trials: this machine, or jobs under Slurm; a simulation runs here");
+  CLI::Option* launcher =
+      app.add_option("--launcher", "What starts the trials: this machine, or jobs under Slurm; a simulation always runs here");
   launcher->check(CLI::IsMember({"local", "slurm"}));
   options_.emplace_back("kind", launcher);
   declare_options(app);
-  options_.emplace_back("shape",
-                        app.add_option("--shape", "One job for all (allocation), an array of blocks (array), a job a trial (trials)"));
-  options_.emplace_back("throttle", app.add_option("--throttle", "Elements of shape array that run at a time"));
+  options_.emplace_back(
+      "shape",
+      app.add_option("--shape", "One job for all (allocation), an array of blocks (array), a job a trial (trials)")->type_name("TEXT"));
+  options_.emplace_back("throttle", app.add_option("--throttle", "Elements of shape array that run at a time")->type_name("INT"));
   for (const char* name : {"shape", "throttle"}) app.get_option(std::string("--") + name)->group(kGroup);
   const auto declare_list = [&](const char* name, std::vector<std::string>& values, const char* help) {
     app.add_option(name, values, help)->allow_extra_args(false)->group(kGroup);

@@ -79,7 +79,7 @@ std::string preview_text(const SlurmPreview& preview) {
   std::ostringstream text;
   text << "slurm: shape " << preview.shape << ", " << jobs_text(preview);
   if (preview.node_hours_at_most)
-    text << "; at most " << spec::format_number(*preview.node_hours_at_most) << " node-hours, counting one start of each";
+    text << "; at most " << spec::format_number(*preview.node_hours_at_most) << " node-hours for one start of each";
   else
     text << "; no bound on node-hours: "
          << (preview.time.empty() ? "no time is written, and the partition's limit holds" : "time " + preview.time);

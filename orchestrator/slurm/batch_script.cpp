@@ -46,7 +46,7 @@ std::string default_value(const spec::SlurmSpec& slurm, const std::string& name,
 
 void add_sweep_options(const spec::SlurmSpec& slurm, std::vector<Option>& options) {
   const std::string* exclusive = find(slurm.options, "exclusive");
-  const bool is_exclusive = exclusive == nullptr ? holds_whole_nodes(slurm) : *exclusive != "false";
+  const bool is_exclusive = exclusive == nullptr ? holds_whole_nodes(slurm) : *exclusive == "true";
   for (const std::string name : kOrder) {
     const std::string* said = find(slurm.options, name);
     const std::string value = said != nullptr ? *said : default_value(slurm, name, is_exclusive);

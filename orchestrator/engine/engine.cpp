@@ -83,6 +83,7 @@ class Engine {
 
   void judge(EngineResult& result) {
     result.num_undone = loop_.num_undone(plan_);
+    result.num_blocks_done = loop_.num_blocks_done(plan_);
     result.study = store_.load_study(plan_.study_id).value();
     result.verdict = rules::judge_study(result.study);
   }

@@ -15,26 +15,26 @@
 #include "orchestrator/base/verdicts.h"
 #include "orchestrator/engine/listener.h"
 #include "orchestrator/engine/overseer.h"
+#include "orchestrator/launch/launcher.h"
 #include "schemas/protocol/submission.h"
 
 namespace rematch::engine {
-
-// What is kept free of new blocks at the end of an allocation: Slurm's signal comes so long before the limit.
-inline constexpr std::chrono::seconds kLimitMargin{120};
 
 // Of a runner that holds the claim on a part of a study: it works beside others, so it takes no lock on the workspace and keeps a database
 // of its own.
 struct PartOptions {
   protocol::SubmissionTask task;  // neither block nor trial: the whole study, which its strategy may extend
   std::filesystem::path database;
-  std::string runner_id;         // as launch records have it
-  Overseer* overseer = nullptr;  // must be there, and outlive the run
+  std::string runner_id;             // as launch records have it
+  Overseer* overseer = nullptr;      // must be there, and outlive the run
+  std::chrono::seconds margin{120};  // at the end of the allocation, in which no block is to run: its signal comes so long before the limit
 };
 
 struct EngineOptions {
   std::filesystem::path workspace;
   std::filesystem::path trainer;
   std::string launcher = "local";
+  launch::StepLayout step{};          // of launcher srun
   std::optional<PartOptions> part{};  // nullopt: the whole study, alone in the workspace
 };
 
@@ -47,10 +47,11 @@ enum class EngineEnd {
 
 struct EngineResult {
   EngineEnd end = EngineEnd::kComplete;
-  std::optional<StopCause> stop;  // why it was interrupted
-  bool plan_grew = false;         // collect_study: its strategy wants further trials; study.json has them
-  std::int64_t num_started = 0;   // attempts, in this run
-  std::int64_t num_undone = 0;    // trials; of a part: of its own
+  std::optional<StopCause> stop;     // why it was interrupted
+  bool plan_grew = false;            // collect_study: its strategy wants further trials; study.json has them
+  std::int64_t num_started = 0;      // attempts, in this run
+  std::int64_t num_undone = 0;       // trials; of a part: of its own
+  std::int64_t num_blocks_done = 0;  // of a part: begun and completed in this run
   base::StudyRows study;
   base::StudyVerdict verdict;
 };

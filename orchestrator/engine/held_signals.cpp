@@ -1,5 +1,7 @@
 #include "orchestrator/engine/held_signals.h"
 
+#include <time.h>
+
 #include <system_error>
 
 namespace rematch::engine {
@@ -23,7 +25,13 @@ sigset_t stop_signals() {
 StopCause cause_of_signal(int number) { return number == SIGUSR1 ? StopCause::kTimeLimit : StopCause::kSignal; }
 
 HeldSignals::HeldSignals() { set_mask(SIG_BLOCK, stop_signals(), &before_); }
-HeldSignals::~HeldSignals() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+HeldSignals::~HeldSignals() {
+  const sigset_t signals = stop_signals();
+  const timespec at_once{0, 0};
+  while (::sigtimedwait(&signals, nullptr, &at_once) > 0) {
+  }
+  ::pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+}
 
 std::optional<StopCause> HeldSignals::pending() {
   sigset_t waiting;

@@ -19,7 +19,7 @@ StopCause cause_of_signal(int number);
 class HeldSignals {
  public:
   HeldSignals();   // blocks them
-  ~HeldSignals();  // as it was before; what came meanwhile is delivered then
+  ~HeldSignals();  // as it was before; what came meanwhile and was not taken up is forgotten
   HeldSignals(const HeldSignals&) = delete;
   HeldSignals& operator=(const HeldSignals&) = delete;
 

@@ -62,7 +62,7 @@ TrialLoop::TrialLoop(const EngineOptions& options, Listener& listener, store::St
       launcher_(launcher),
       folder_(folder),
       study_id_(std::move(study_id)),
-      runner_(launcher, options.trainer, listener, overseer_) {}
+      runner_(launcher, {options.trainer, options.step}, listener, overseer_) {}
 
 std::optional<base::Error> TrialLoop::take_over(const base::StudyPlan& plan) {
   const base::StudyRows study = store_.load_study(plan.study_id).value();
@@ -122,6 +122,17 @@ std::int64_t TrialLoop::num_undone(const base::StudyPlan& plan) const {
                        [&](const protocol::Trial& trial) { return is_mine(trial) && !folder_.is_done(trial.trial_id); });
 }
 
+std::vector<const protocol::Trial*> TrialLoop::undone_of(const base::StudyPlan& plan, const BlockKey& block) const {
+  std::vector<const protocol::Trial*> undone;
+  for (const protocol::Trial& trial : plan.trials)
+    if (is_mine(trial) && BlockKey{trial.group_id, trial.block} == block && !folder_.is_done(trial.trial_id)) undone.push_back(&trial);
+  return undone;
+}
+
+std::int64_t TrialLoop::num_blocks_done(const base::StudyPlan& plan) const {
+  return std::count_if(blocks_begun_.begin(), blocks_begun_.end(), [&](const BlockKey& block) { return undone_of(plan, block).empty(); });
+}
+
 bool TrialLoop::is_mine(const protocol::Trial& trial) const { return !options_.part || is_of_part(options_.part->task, trial); }
 
 // What is done had ended before it was marked. In an allocation the wait is cut into pieces between which this run says that it lives.
@@ -154,17 +165,15 @@ bool TrialLoop::may_start(const base::StudyPlan& plan, const protocol::Trial& tr
 // Of a block that is begun nothing is asked: the limit's signal ends it if it must be.
 bool TrialLoop::suffices_for_block(const base::StudyPlan& plan, const protocol::Trial& first) {
   const bool is_first_of_all = blocks_begun_.empty();
-  if (!blocks_begun_.emplace(first.group_id, first.block).second) return true;
+  const BlockKey block{first.group_id, first.block};
+  if (!blocks_begun_.insert(block).second) return true;
   const auto left = overseer_->time_left();
-  std::vector<const protocol::Trial*> to_run;
-  for (const protocol::Trial& trial : plan.trials)
-    if (is_mine(trial) && trial.group_id == first.group_id && trial.block == first.block && !folder_.is_done(trial.trial_id))
-      to_run.push_back(&trial);
-  const auto expected_s = block_time_.expected(to_run);
-  if (!left || !expected_s || *expected_s <= static_cast<double>((*left - kLimitMargin).count())) return true;
+  const std::chrono::seconds margin = options_.part->margin;
+  const auto expected_s = block_time_.expected(undone_of(plan, block));
+  if (!left || !expected_s || *expected_s <= static_cast<double>((*left - margin).count())) return true;
   const std::string why = "block " + std::to_string(first.block) + " takes about " + whole_seconds(*expected_s) + ", and " +
                           whole_seconds(static_cast<double>(left->count())) + " of the allocation are left, of which " +
-                          whole_seconds(static_cast<double>(kLimitMargin.count())) + " are kept for ending";
+                          whole_seconds(static_cast<double>(margin.count())) + " are kept for ending";
   listener_.remarked(why + (is_first_of_all ? ". It is started all the same: it is the first, and the next allocation would be as long"
                                             : ". It is left to the next allocation"));
   return is_first_of_all;

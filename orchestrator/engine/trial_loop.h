@@ -7,6 +7,7 @@
 #include <set>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "orchestrator/base/result.h"
 #include "orchestrator/base/rows.h"
@@ -36,8 +37,13 @@ class TrialLoop {
   // Why the run stopped, if it did.
   std::optional<StopCause> stop_cause();
   std::int64_t num_undone(const base::StudyPlan& plan) const;
+  // Of those that this run began inside an allocation.
+  std::int64_t num_blocks_done(const base::StudyPlan& plan) const;
 
  private:
+  using BlockKey = std::pair<std::string, std::int64_t>;  // group and block
+
+  std::vector<const protocol::Trial*> undone_of(const base::StudyPlan& plan, const BlockKey& block) const;
   bool is_mine(const protocol::Trial& trial) const;
   bool is_gone(const AttemptOnDisk& attempt);
   EngineEnd stop_for_control();
@@ -57,7 +63,7 @@ class TrialLoop {
   std::string study_id_;
   TrialRunner runner_;
   BlockTime block_time_;
-  std::set<std::pair<std::string, std::int64_t>> blocks_begun_;  // by group and block
+  std::set<BlockKey> blocks_begun_;
   std::optional<std::string> refutation_;
   std::optional<StopCause> own_cause_;
 };

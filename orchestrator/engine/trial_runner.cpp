@@ -31,15 +31,15 @@ std::string first_words(StopCause cause) {
 
 class TrialRunner::Impl {
  public:
-  Impl(launch::Launcher& launcher, std::filesystem::path trainer, Listener& listener, Overseer* overseer)
-      : launcher_(launcher), trainer_(std::move(trainer)), listener_(listener), overseer_(overseer) {
+  Impl(launch::Launcher& launcher, StartOptions start, Listener& listener, Overseer* overseer)
+      : launcher_(launcher), start_(std::move(start)), listener_(listener), overseer_(overseer) {
     wait_for_signal();
     if (overseer_ != nullptr) beat_on();
   }
 
   base::Result<protocol::LaunchRecord> run(const TrialPlace& place, const AttemptOnDisk& attempt, const RemainingTime& remaining) {
     std::optional<base::Result<protocol::LaunchRecord>> ended;
-    const launch::LaunchRequest request{trainer_, attempt.folder, attempt.attempt, place.trial};
+    const launch::LaunchRequest request{start_.trainer, attempt.folder, attempt.attempt, place.trial, start_.step};
     running_ = launcher_.start(context_, request, [&](base::Result<protocol::LaunchRecord> record) { ended.emplace(std::move(record)); });
     const Watch watch{place, attempt, remaining, Clock::now(), ++num_watches_};
     report_progress(watch);
@@ -112,7 +112,7 @@ class TrialRunner::Impl {
   }
 
   launch::Launcher& launcher_;
-  std::filesystem::path trainer_;
+  StartOptions start_;
   Listener& listener_;
   Overseer* overseer_;
   asio::io_context context_{1};
@@ -126,8 +126,8 @@ class TrialRunner::Impl {
   std::int64_t num_watches_ = 0;
 };
 
-TrialRunner::TrialRunner(launch::Launcher& launcher, std::filesystem::path trainer, Listener& listener, Overseer* overseer)
-    : impl_(std::make_unique<Impl>(launcher, std::move(trainer), listener, overseer)) {}
+TrialRunner::TrialRunner(launch::Launcher& launcher, StartOptions start, Listener& listener, Overseer* overseer)
+    : impl_(std::make_unique<Impl>(launcher, std::move(start), listener, overseer)) {}
 TrialRunner::~TrialRunner() = default;
 
 base::Result<protocol::LaunchRecord> TrialRunner::run(const TrialPlace& place, const AttemptOnDisk& attempt,

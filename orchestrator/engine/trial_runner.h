@@ -16,10 +16,16 @@
 
 namespace rematch::engine {
 
+// How each attempt is started.
+struct StartOptions {
+  std::filesystem::path trainer;
+  launch::StepLayout step{};
+};
+
 class TrialRunner {
  public:
-  // `overseer`: nullptr where there is none.
-  TrialRunner(launch::Launcher& launcher, std::filesystem::path trainer, Listener& listener, Overseer* overseer = nullptr);
+  // `overseer`: nullptr where there is none. All must outlive it.
+  TrialRunner(launch::Launcher& launcher, StartOptions start, Listener& listener, Overseer* overseer = nullptr);
   ~TrialRunner();
 
   // Returns when nothing of the attempt runs any more.

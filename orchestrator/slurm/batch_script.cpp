@@ -132,8 +132,13 @@ std::string batch_script(const spec::SlurmSpec& slurm, const BatchJob& job) {
   for (const std::string& lines : slurm.setup) script += lines + (lines.ends_with('\n') ? "" : "\n");
   if (!slurm.setup.empty()) script += "\n";
   script += "# The runner takes the shell's place, and so gets the signals that Slurm sends to it.\nexec ";
-  script += base::shell_command(
-      {job.rematch, "--workspace", job.workspace, "--trainer", job.trainer, "work", job.study, "--submission", job.name});
+  std::vector<std::string> command = {job.rematch, "--workspace", job.workspace,  "--trainer", job.trainer,
+                                      "work",      job.study,     "--submission", job.name};
+  for (const auto& [name, value] : slurm.srun) {
+    command.push_back("--srun");
+    command.push_back(name + (value.empty() ? "" : "=" + value));
+  }
+  script += base::shell_command(command);
   return script + "\n";
 }
 

@@ -11,9 +11,8 @@ using nlohmann::json;
 
 namespace {
 
-constexpr std::array kAllLaunchEnds = {LaunchEnd::kAllExited,   LaunchEnd::kRankFailed,     LaunchEnd::kTimeout,
-                                       LaunchEnd::kInterrupted, LaunchEnd::kControllerLost, LaunchEnd::kLaunchFailed,
-                                       LaunchEnd::kNodeFailed};
+constexpr std::array kAllLaunchEnds = {LaunchEnd::kAllExited,      LaunchEnd::kRankFailed,   LaunchEnd::kTimeout,   LaunchEnd::kInterrupted,
+                                       LaunchEnd::kControllerLost, LaunchEnd::kLaunchFailed, LaunchEnd::kNodeFailed};
 
 }  // namespace
 

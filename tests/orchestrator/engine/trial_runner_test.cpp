@@ -43,7 +43,7 @@ struct CountingListener final : Listener {
 TEST(TrialRunner, ReportsNoProgressOfATrialThatIsOver) {
   BusyLauncher launcher;
   CountingListener listener;
-  TrialRunner runner(launcher, "no-trainer", listener);
+  TrialRunner runner(launcher, {"no-trainer"}, listener);
   const protocol::Trial trial = tests::make_trial();
   const AttemptOnDisk attempt{1, "no-folder", false};
   const RemainingTime remaining(1);

@@ -7,10 +7,10 @@
 #include "orchestrator/cli/kept_report.h"
 #include "orchestrator/cli/plan_text.h"
 #include "orchestrator/cli/progress.h"
+#include "orchestrator/cli/slurm_preview.h"
 #include "orchestrator/cli/sweep_input.h"
 #include "orchestrator/cli/verb.h"
 #include "orchestrator/engine/engine.h"
-#include "orchestrator/launch/launcher.h"
 #include "orchestrator/report/format.h"
 #include "orchestrator/report/report_model.h"
 #include "orchestrator/store/store.h"
@@ -28,9 +28,6 @@ class RunVerb final : public Verb {
   void declare(CLI::App& app) override {
     arguments_.declare(app);
     app.add_flag("--dry-run", dry_run_, "Show what would be run, as `plan` does, and start nothing");
-    app.add_option("--launcher", launcher_, "What starts the trials")
-        ->check(CLI::IsMember(launch::launcher_names()))
-        ->capture_default_str();
     published_.declare(app);
     app.add_option("-f,--format", format_, "Of the table on stdout")->check(CLI::IsMember(report::format_names()))->capture_default_str();
     app.footer(
@@ -56,6 +53,7 @@ class RunVerb final : public Verb {
     const auto& input = std::get<SweepInput>(loaded);
     if (dry_run_) {
       streams.out << plan_text(input, {find_control_peak(input.plan, options, streams), std::nullopt});
+      if (const auto preview = preview_slurm(input, options)) streams.out << "\n" << preview_text(*preview);
       return Exit::kOk;
     }
     const auto& table = std::get<std::optional<protocol::Published>>(published);
@@ -72,7 +70,7 @@ class RunVerb final : public Verb {
                  Streams streams) const {
     const Terminal terminal = decide_terminal(facts_of_stderr(), options.color);
     ProgressPrinter progress(streams.err, terminal, chatter_of(options));
-    const auto result = engine::carry_out(input.plan, {options.workspace, input.trainer, launcher_}, progress);
+    const auto result = engine::carry_out(input.plan, {options.workspace, input.trainer, input.spec.launch_kind}, progress);
     if (!result) {
       streams.err << "rematch: " << result.error().message << "\n";
       return Exit::kEnvironment;
@@ -117,7 +115,6 @@ class RunVerb final : public Verb {
   SweepArguments arguments_;
   bool dry_run_ = false;
   PublishedOption published_;
-  std::string launcher_ = "local";
   std::string format_ = "md";
 };
 

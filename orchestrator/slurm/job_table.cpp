@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <map>
 #include <utility>
 
 namespace rematch::slurm {
@@ -132,42 +131,6 @@ std::optional<JobRow> sacct_row(std::string_view line) {
   return row;
 }
 
-// "JobId=4 ArrayJobId=4 ... Comment=a b": a word without '=' belongs to the value before it.
-std::map<std::string, std::string> scontrol_fields(std::string_view line) {
-  std::map<std::string, std::string> fields;
-  std::string last;
-  for (const std::string_view word : split(line, ' ')) {
-    const auto equals = word.find('=');
-    if (equals == std::string_view::npos) {
-      if (!last.empty() && !word.empty()) fields[last] += " " + std::string(word);
-      continue;
-    }
-    last = word.substr(0, equals);
-    fields.emplace(last, word.substr(equals + 1));
-  }
-  return fields;
-}
-
-std::optional<JobRow> scontrol_row(std::string_view line) {
-  std::map<std::string, std::string> fields = scontrol_fields(line);
-  JobRow row;
-  const auto id = number(fields["JobId"]);
-  if (!id) return std::nullopt;
-  row.job_id = *id;
-  row.array_job_id = number(fields["ArrayJobId"]);
-  row.array_task_id = number(fields["ArrayTaskId"]);
-  row.name = fields["JobName"];
-  read_state(row, fields["JobState"]);
-  row.reason = known(fields["Reason"]);
-  read_exit(row, fields["ExitCode"]);
-  row.restart_count = number(fields["Restarts"]);
-  row.submit_time = known(fields["SubmitTime"]);
-  row.start_time = known(fields["StartTime"]);
-  row.end_time = known(fields["EndTime"]);
-  row.node_list = known(fields["NodeList"]);
-  return row;
-}
-
 std::vector<JobRow> rows_of(std::string_view text, std::optional<JobRow> (*read)(std::string_view)) {
   std::vector<JobRow> rows;
   for (const std::string_view line : split(text, '\n'))
@@ -238,9 +201,5 @@ std::vector<std::string> sacct_command(std::int64_t user_id, const std::vector<s
 }
 
 std::vector<JobRow> parse_sacct(std::string_view text) { return rows_of(text, sacct_row); }
-
-std::vector<std::string> scontrol_job_command(std::int64_t job_id) { return {"scontrol", "-o", "show", "job", std::to_string(job_id)}; }
-
-std::vector<JobRow> parse_scontrol_jobs(std::string_view text) { return rows_of(text, scontrol_row); }
 
 }  // namespace rematch::slurm

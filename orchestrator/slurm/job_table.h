@@ -1,5 +1,6 @@
-// What Slurm says of jobs: the texts of squeue, sacct and scontrol, read to one row a job or array element. The same columns are asked for
-// of every version; a reader tolerates further ones behind them. Pure. What is not in a text is null or empty.
+// What Slurm says of jobs: the texts of squeue and sacct, read to one row a job or array element. The same columns are asked for of every
+// version; a reader tolerates further ones behind them. Pure. What is not in a text is null or empty.
+// squeue with -t all knows all that the controller knows, so `scontrol show job` is not asked.
 #pragma once
 
 #include <chrono>
@@ -57,9 +58,5 @@ std::vector<JobRow> parse_squeue(std::string_view text);
 // Every attempt of jobs of these names, in order of submission, of the time `back` before now.
 std::vector<std::string> sacct_command(std::int64_t user_id, const std::vector<std::string>& names, std::chrono::minutes back);
 std::vector<JobRow> parse_sacct(std::string_view text);
-
-// Of one job, or of all elements of an array.
-std::vector<std::string> scontrol_job_command(std::int64_t job_id);
-std::vector<JobRow> parse_scontrol_jobs(std::string_view text);
 
 }  // namespace rematch::slurm

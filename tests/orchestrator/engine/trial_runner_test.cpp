@@ -49,7 +49,7 @@ TEST(TrialRunner, ReportsNoProgressOfATrialThatIsOver) {
   const RemainingTime remaining(1);
   runner.run({trial, 1, 1, 1}, attempt, remaining);
   const int num_while_it_ran = listener.num_reports;
-  EXPECT_FALSE(runner.interrupted());  // handles what is queued
+  EXPECT_FALSE(runner.stop_cause());  // handles what is queued
   EXPECT_EQ(listener.num_reports, num_while_it_ran);
 }
 

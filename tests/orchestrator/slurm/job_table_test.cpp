@@ -33,14 +33,6 @@ constexpr const char* kSacct =
     "6|6|rm-nf|NODE_FAIL|0:0|2026-11-30T07:32:35|2026-11-30T07:32:36|2026-11-30T07:32:39|n2\n"
     "7|5_0|rm-arr|RUNNING|0:0|2026-11-30T07:32:35|2026-11-30T07:32:36|Unknown|n1\n";
 
-constexpr const char* kScontrol =
-    "JobId=11 JobName=rm-cancel UserId=root(0) Priority=4294901750 Account=(null) JobState=CANCELLED Reason=None Dependency=(null) "
-    "Requeue=1 "
-    "Restarts=0 ExitCode=0:15 SubmitTime=2026-11-30T07:30:47 StartTime=2026-11-30T07:30:48 EndTime=2026-11-30T07:30:48 NodeList=n1 "
-    "Comment=one two Power= \n"
-    "JobId=13 ArrayJobId=4 ArrayTaskId=1 ArrayTaskThrottle=2 JobName=rm-arr JobState=RUNNING Reason=None Restarts=2 ExitCode=0:0 "
-    "SubmitTime=2026-11-30T07:30:47 EndTime=2026-11-30T07:40:48 NodeList=n1 Power=\n";
-
 JobRow named(const std::vector<JobRow>& rows, const std::string& name) {
   const auto found = std::find_if(rows.begin(), rows.end(), [&](const JobRow& row) { return row.name == name; });
   if (found == rows.end()) throw std::runtime_error("no row " + name);
@@ -97,18 +89,6 @@ TEST(Sacct, HasARowAnAttemptAndTheIdsOfElements) {
   EXPECT_EQ(rows[5].array_task_id, 0);
   EXPECT_EQ(rows[5].job_id, 7);
   EXPECT_TRUE(parse_sacct("Slurm accounting storage is disabled\n").empty());
-}
-
-TEST(Scontrol, IsReadByNamesOfFieldsInAnyOrder) {
-  const auto rows = parse_scontrol_jobs(kScontrol);
-  ASSERT_EQ(rows.size(), 2U);
-  EXPECT_EQ(rows[0].state, JobState::kCancelled);
-  EXPECT_EQ(rows[0].signal, 15);
-  EXPECT_EQ(rows[0].name, "rm-cancel");
-  EXPECT_EQ(rows[1].array_job_id, 4);
-  EXPECT_EQ(rows[1].array_task_id, 1);
-  EXPECT_EQ(rows[1].restart_count, 2);
-  EXPECT_EQ(rows[1].start_time, "");
 }
 
 TEST(SqueueCommand, NamesTheJobsUntilTheListGrowsLong) {

@@ -7,28 +7,11 @@
 #include <stdexcept>
 
 #include "orchestrator/doctor/workspace.h"
+#include "tests/orchestrator/doctor/scripted_client.h"
 #include "tests/support/temp_dir.h"
 
 namespace rematch::doctor {
 namespace {
-
-using slurm::Answer;
-
-// Answers by the words of the command; to what it does not know as when there is no such program.
-class ScriptedClient final : public slurm::Client {
- public:
-  base::Result<Answer> call(const std::vector<std::string>& command, std::chrono::milliseconds /*deadline*/) override {
-    std::string words;
-    for (const std::string& word : command) words += (words.empty() ? "" : " ") + word;
-    commands.push_back(words);
-    const auto found = answers.find(words);
-    if (found == answers.end()) return base::Error{command.front() + " is not on PATH"};
-    return found->second;
-  }
-
-  std::map<std::string, Answer> answers;
-  std::vector<std::string> commands;
-};
 
 const char* const kConfig =
     "Configuration data as of 2026-01-31T09:30:00\n"

@@ -7,6 +7,7 @@
 #include "orchestrator/cli/control_peak.h"
 #include "orchestrator/cli/plan_text.h"
 #include "orchestrator/cli/prediction.h"
+#include "orchestrator/cli/slurm_preview.h"
 #include "orchestrator/cli/sweep_input.h"
 #include "orchestrator/cli/verb.h"
 #include "orchestrator/engine/plan_change.h"
@@ -35,9 +36,11 @@ class PlanVerb : public Verb {
         "  rematch plan sweeps/first.yaml --origin\n"
         "  rematch plan --simulate sweeps/published/moonlight_16b_8xh100.yaml --origin\n"
         "  rematch plan --predict sweeps/published/moonlight_16b_8xh100.yaml\n"
+        "  rematch plan --launcher slurm --partition gpu --time 2:00:00 sweeps/slurm/first.yaml\n"
         "--simulate shows what `run --simulate` would do. --predict does it, each distinct rank once on the meta device, reusing what is "
         "done, and\n"
         "annotates the arms; it leaves none out. A sweep for a device that is not here is then planned as its simulation.\n"
+        "For Slurm it shows the batch script and the command that `run` would submit it with; nothing is submitted.\n"
         "Once the workspace has a run of the control, each arm shows how much it can lower the peak at most.\n"
         "Exit: 0 the sweep can run, 2 usage, 3 the sweep is refused, 8 no trainer that can be asked, or no prediction, 75 interrupted.");
   }
@@ -60,7 +63,7 @@ class PlanVerb : public Verb {
     const auto folder = protocol::WorkspacePaths{options.workspace}.study(input.plan.name, input.plan.study_id);
     const auto grown = engine::StudyFolder(folder).grown_plan(input.plan);
     if (const auto change = grown ? std::nullopt : engine::plan_change(folder, input.plan)) streams.err << "rematch: " << *change << "\n";
-    print(input, known, streams);
+    print(input, known, options, streams);
     return Exit::kOk;
   }
 
@@ -81,12 +84,16 @@ class PlanVerb : public Verb {
     return predict(input, options, streams);
   }
 
-  void print(const SweepInput& input, const PlanKnowledge& known, Streams streams) const {
+  void print(const SweepInput& input, const PlanKnowledge& known, const GlobalOptions& options, Streams streams) const {
+    const std::optional<SlurmPreview> preview = preview_slurm(input, options);
     if (as_json_) {
-      streams.out << plan_json(input, known).dump(2) << "\n";
+      nlohmann::json document = plan_json(input, known);
+      document["slurm"] = to_json(preview);
+      streams.out << document.dump(2) << "\n";
       return;
     }
     streams.out << plan_text(input, known);
+    if (preview) streams.out << "\n" << preview_text(*preview);
     if (show_origin_) streams.out << "\norigin of each value\n" << origin_text(input);
   }
 

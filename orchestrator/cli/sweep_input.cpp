@@ -49,15 +49,17 @@ Exit stop(Exit exit, const std::string& message, Streams streams) {
   return exit;
 }
 
-// The options come after the environment, and so outrank it.
-std::variant<std::vector<spec::Override>, Exit> all_overrides(const std::vector<std::string>& set_options, Streams streams) {
+// The options come after the environment, and so outrank it; flags named after a key outrank --set.
+std::variant<std::vector<spec::Override>, Exit> all_overrides(const SweepArguments& arguments, Streams streams) {
   std::vector<spec::Override> overrides = environment_overrides();
-  for (const auto& option : set_options) {
+  for (const auto& option : arguments.set_options) {
     const auto equals = option.find('=');
     if (equals == std::string::npos || equals == 0)
       return stop(Exit::kUsage, "--set wants key=value, such as training.seed=7; found '" + option + "'", streams);
     overrides.push_back({option.substr(0, equals), option.substr(equals + 1)});
   }
+  const std::vector<spec::Override> of_launch = arguments.slurm.overrides();
+  overrides.insert(overrides.end(), of_launch.begin(), of_launch.end());
   return overrides;
 }
 
@@ -83,11 +85,12 @@ void SweepArguments::declare(CLI::App& app) {
   app.add_option("--set", set_options, "Lay key=value over the file, with a dotted key; may be repeated")->allow_extra_args(false);
   app.add_flag("--simulate", simulate,
                "Predict instead: full-size ranks on the meta device, under the assumptions of `simulate` in the sweep");
+  slurm.declare(app);
 }
 
 std::variant<SweepSource, Exit> read_sweep(const SweepArguments& arguments, const GlobalOptions& options, Streams streams) {
   const std::string& path = arguments.path;
-  auto overrides = all_overrides(arguments.set_options, streams);
+  auto overrides = all_overrides(arguments, streams);
   if (const Exit* exit = std::get_if<Exit>(&overrides)) return *exit;
   const auto text = protocol::read_whole_file(path);
   if (!text) return stop(Exit::kUsage, "wanted a sweep file that can be read; found none at " + path, streams);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "orchestrator/base/rows.h"
+#include "orchestrator/cli/slurm_arguments.h"
 #include "orchestrator/cli/verb.h"
 #include "orchestrator/spec/sweep.h"
 
@@ -15,11 +16,12 @@ namespace rematch::cli {
 
 using spec::SweepUse;
 
-// SWEEP, --set and --simulate on the command line of the verbs that read a sweep.
+// SWEEP, --set, --simulate, --launcher and Slurm's options on the command line of the verbs that read a sweep.
 struct SweepArguments {
   std::string path;
   std::vector<std::string> set_options;  // key=value
   bool simulate = false;
+  SlurmArguments slurm;
 
   void declare(CLI::App& app);
   SweepUse use() const { return simulate ? SweepUse::kSimulate : SweepUse::kRun; }

@@ -41,6 +41,16 @@ void put_exits(base::AttemptRows& rows) {
       if (rank.rank == exit.rank) rank.exit = exit;
 }
 
+// Whatever came of it.
+base::Failure set_aside(const base::AttemptRows& attempt) {
+  base::Failure failure;
+  failure.kind = protocol::FailureKind::kPreempted;
+  failure.stage = protocol::Stage::kDone;
+  failure.host = attempt.launch.host;
+  failure.message = "not judged: its runner left its block half done, and a later one repeated the block whole";
+  return failure;
+}
+
 }  // namespace
 
 base::AttemptRows collect_attempt(const std::filesystem::path& attempt_folder, const std::string& study_id) {
@@ -71,7 +81,10 @@ base::AttemptRows collect_attempt(const std::filesystem::path& attempt_folder, c
   put_exits(rows);
   if (!trial_problem.empty()) rows.launch.message += (rows.launch.message.empty() ? "" : "; ") + trial_problem;
   const bool readable = launch.has_value() && trial_problem.empty();
-  rows.failure = find_cause(rows, readable ? Documents::kRead : Documents::kUnreadable);
+  if (std::filesystem::exists(paths.superseded()))
+    rows.failure = set_aside(rows);
+  else
+    rows.failure = find_cause(rows, readable ? Documents::kRead : Documents::kUnreadable);
   return rows;
 }
 

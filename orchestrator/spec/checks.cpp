@@ -6,6 +6,7 @@
 #include "orchestrator/spec/keys.h"
 #include "orchestrator/spec/nearest.h"
 #include "orchestrator/spec/simulate_checks.h"
+#include "orchestrator/spec/slurm_checks.h"
 #include "orchestrator/spec/units.h"
 #include "schemas/protocol/field_rules.h"
 #include "schemas/protocol/find_field.h"
@@ -131,18 +132,6 @@ void check_training(ParseState& state) {
     state.refuse_first({"training." + problem.option}, problem.message);
 }
 
-void check_ranks_per_node(ParseState& state) {
-  const std::int64_t world_size = state.spec.common.parallel.world_size;
-  if (state.spec.ranks_per_node == 0 || state.spec.ranks_per_node >= world_size) return;
-  state.refuse_first(
-      {"launch.ranks_per_node"},
-      "a local launch has one node, so wanted world_size (" + std::to_string(world_size) + ") or more; found " +
-          std::to_string(state.spec.ranks_per_node) +
-          "; for several hosts leave it out, let `rematch run` prepare the trial folder on storage that all hosts see, and start each rank "
-          "there by `rematch-train --trial FOLDER/trial.json`, under torchrun's variables RANK, LOCAL_RANK, WORLD_SIZE, MASTER_ADDR and "
-          "MASTER_PORT");
-}
-
 void check_layout(ParseState& state) {
   const auto is_of = [&](const char* section) {
     return std::any_of(state.problems.begin(), state.problems.end(),
@@ -153,7 +142,6 @@ void check_layout(ParseState& state) {
   const auto problems = protocol::parallel_problems(state.spec.common.parallel);
   for (const auto& problem : problems) state.refuse_first({key_of_option(state, problem)}, problem + expert_tensor_advice(state, problem));
   if (problems.empty() && !is_of("training")) check_training(state);
-  check_ranks_per_node(state);
 }
 
 // The rules that the trainer states of its families' fields.
@@ -224,6 +212,7 @@ void check_sweep(ParseState& state) {
   check_deadlines(state);
   check_length(state);
   check_strategy(state);
+  check_launch(state);
 }
 
 }  // namespace rematch::spec

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -14,11 +15,29 @@
 
 namespace rematch::spec {
 
-enum class Kind { kInteger, kNumber, kBoolean, kText, kDuration, kSize, kPercent };
+enum class Kind {
+  kInteger,
+  kNumber,
+  kBoolean,
+  kText,
+  kDuration,
+  kSize,
+  kPercent,
+  kFlag,     // true, false or one of the allowed words
+  kLine,     // any text of one line that is not empty, handed on as it stands: 2:00:00, 60
+  kOptions,  // a map of option names to such texts; true or null: an option without a value
+  kLines,    // a list of texts; a text stands for a list of one
+};
 enum class Need { kRequired, kOptional };
 
+// The value of one name among texts, where a key that is not written has none.
+struct NamedText {
+  SlurmSpec::Texts* texts;
+  std::string name;
+};
+
 using Slot = std::variant<std::int64_t*, std::optional<std::int64_t>*, double*, std::optional<double>*, bool*, std::string*,
-                          std::optional<std::string>*>;
+                          std::optional<std::string>*, NamedText, SlurmSpec::Texts*, std::vector<std::string>*>;
 
 struct Range {
   double minimum = 0;
@@ -35,16 +54,20 @@ struct KeyRow {
   std::string key;  // dotted
   Kind kind;
   Need need;
-  Slot (*slot)(SweepSpec&);
+  std::function<Slot(SweepSpec&)> slot;
   Range range = {};                             // of numbers, in the unit of the slot
   std::vector<std::string> allowed = {};        // of text; empty: any
   std::vector<std::string> not_yet = {};        // words that will have a meaning; refused as such
   std::string automatic = {};                   // the word that keeps the default
   DerivedDefault derived = {};                  // null in the file keeps it too
   bool* (*is_automatic)(SweepSpec&) = nullptr;  // where the word `automatic` is remembered; null: nowhere
+  bool of_slurm = false;                        // has a meaning under launch.kind slurm only
 };
 
 std::span<const KeyRow> key_rows();
+
+// Those of `launch` that only a launch under Slurm reads.
+std::vector<KeyRow> slurm_key_rows();
 
 // "an integer from 1 to 1000": type, range and allowed words of a key, for messages.
 std::string wanted_value(const KeyRow& row);

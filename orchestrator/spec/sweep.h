@@ -64,12 +64,13 @@ struct SlurmSpec {
   using Texts = std::vector<std::pair<std::string, std::string>>;
 
   std::string shape = "allocation";      // allocation | array | trials: protocol::SubmissionShape
-  Texts options;                         // Slurm's option name without dashes -> its value; of a flag (exclusive, requeue) empty
-  Texts pass_through;                    // of `slurm`: options of sbatch that have no key here; outrank `options`
+  Texts options;                         // Slurm's option name without dashes -> its value; of exclusive and requeue also "true", "false"
+  Texts pass_through;                    // of `slurm`: options of sbatch that have no key here; an empty value: without one
   Texts srun;                            // of `srun`: options of each job step
-  std::vector<std::string> setup;        // lines of shell that the batch script runs before anything else
+  std::vector<std::string> setup;        // shell that the batch script runs before anything else; one or more lines each
   std::optional<std::int64_t> throttle;  // of an array: blocks that run at a time; null: no limit of ours
-  std::int64_t num_nodes = 1;            // world size over ranks_per_node
+  std::int64_t num_nodes = 1;            // of one job; num_nodes * ranks_per_node is the world size
+  std::int64_t ranks_per_node = 1;
 };
 
 // Starts with the defaults of every optional key.

@@ -3,6 +3,7 @@
 #include <charconv>
 #include <cmath>
 #include <sstream>
+#include <string_view>
 
 namespace rematch::spec {
 
@@ -50,6 +51,19 @@ Value option_list(const Value& value, char separator) {
     item.text = word;
   }
   return list;
+}
+
+std::string as_yaml(const std::string& text) {
+  const char* const plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./+=:@%-";
+  const bool is_plain = !text.empty() && text.find_first_not_of(plain) == std::string::npos && text != "null" && text.back() != ':' &&
+                        std::string_view("%@-=:").find(text.front()) == std::string_view::npos;
+  if (is_plain) return text;
+  std::string quoted = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') quoted += '\\';
+    quoted += c == '\n' ? std::string("\\n") : c == '\t' ? std::string("\\t") : std::string(1, c);
+  }
+  return quoted + "\"";
 }
 
 std::string describe_found(const Value& value) {

@@ -38,6 +38,9 @@ std::optional<std::string> as_text(const Value& value);  // quoted or not
 // An option of the command line may write a list as "a,b,c" (separator ','): that scalar as a list. Any other value unchanged.
 Value option_list(const Value& value, char separator);
 
+// The text as YAML: in quotes where a plain scalar would be read as something else.
+std::string as_yaml(const std::string& text);
+
 // "null", "'abc'", "a list", "a map": how a message names what it found.
 std::string describe_found(const Value& value);
 

@@ -31,8 +31,11 @@ spec::ParsedSweep parse_file(const fs::path& path, const protocol::Describe& tra
 }
 
 TEST(SampleSweeps, AreAllPlanned) {
-  const auto files = yaml_files("sweeps");
+  auto files = yaml_files("sweeps");
   ASSERT_GE(files.size(), 2u);
+  const auto of_slurm = yaml_files("sweeps/slurm");
+  ASSERT_FALSE(of_slurm.empty());
+  files.insert(files.end(), of_slurm.begin(), of_slurm.end());
   for (const auto& file : files) {
     const auto parsed = parse_file(file);
     ASSERT_EQ(all_problems(parsed), "") << file;

@@ -220,7 +220,7 @@ const std::vector<Refusal> kKeyRefusals = {
      19,
      "measure.blocks",
      {"one_label and pairs"}},
-    {"slurm", "kind: local", "kind: slurm", 21, 16, "launch.kind", {"not available yet", "local"}},
+    {"launch_kind", "kind: local", "kind: pbs", 21, 16, "launch.kind", {"local, slurm", "'pbs'"}},
     {"name_with_a_slash", "name: sample", "name: a/b", 2, 7, "name", {"names a folder", "'a/b'"}},
     {"another_schema", "rematch/sweep/1", "rematch/sweep/9", 1, 9, "schema", {"rematch/sweep/1"}},
 };
@@ -304,7 +304,7 @@ const std::vector<Refusal> kLayoutRefusals = {
      21,
      39,
      "launch.ranks_per_node",
-     {"world_size (2)", "several hosts", "rematch-train --trial", "MASTER_ADDR"}},
+     {"world_size (2)", "launch.kind: slurm", "several hosts", "rematch-train --trial", "MASTER_ADDR"}},
     {"device", "device: cpu", "device: cuda", 15, 19, "backend.device", {"'cuda'", "cpu"}},
     {"attention", "attention: fused", "attention: flash", 15, 35, "backend.attention", {"'flash'", "fused, unfused"}},
     {"optimizer_mode",

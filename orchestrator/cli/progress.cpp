@@ -17,41 +17,49 @@ std::string one_decimal(double value, const char* unit) {
 
 }  // namespace
 
-ProgressPrinter::~ProgressPrinter() {
-  if (line_is_open_) err_ << "\r\x1b[2K" << std::flush;
+Chatter chatter_of(int verbosity) {
+  if (verbosity == 0) return Chatter::kNormal;
+  return verbosity < 0 ? Chatter::kQuiet : Chatter::kVerbose;
+}
+
+ProgressLine::~ProgressLine() {
+  if (is_open_) err_ << "\r\x1b[2K" << std::flush;
+}
+
+void ProgressLine::rewrite(const std::string& line) {
+  err_ << "\r\x1b[2K" << line.substr(0, static_cast<std::size_t>(terminal_.num_columns) - 1) << std::flush;
+  is_open_ = true;
+}
+
+void ProgressLine::print(const std::string& line) {
+  if (is_open_) err_ << "\r\x1b[2K";
+  is_open_ = false;
+  err_ << line << "\n" << std::flush;
 }
 
 void ProgressPrinter::trial_started(const engine::TrialPlace& place) {
-  if (terminal_.rewrites_lines) rewrite(place_text(place));
+  if (line_.terminal().rewrites_lines) rewrite(place_text(place));
 }
 
 void ProgressPrinter::trial_progressed(const engine::TrialPlace& place, const engine::TrialProgress& progress) {
-  if (terminal_.rewrites_lines) rewrite(place_text(place) + ": " + progress_text(place.trial, progress));
+  if (line_.terminal().rewrites_lines) rewrite(place_text(place) + ": " + progress_text(place.trial, progress));
 }
 
 void ProgressPrinter::trial_ended(const engine::TrialPlace& place, const base::AttemptRows& attempt) {
   if (chatter_ == Chatter::kQuiet) return;
   const auto seconds = seconds_of(attempt);
-  print(place_text(place) + ": " + toned(ending_text(attempt), attempt.failure ? Tone::kBad : Tone::kGood, terminal_) +
-        (seconds ? toned(" (" + duration_text(*seconds) + ")", Tone::kFaint, terminal_) : ""));
+  line_.print(place_text(place) + ": " + toned(ending_text(attempt), attempt.failure ? Tone::kBad : Tone::kGood, line_.terminal()) +
+              (seconds ? toned(" (" + duration_text(*seconds) + ")", Tone::kFaint, line_.terminal()) : ""));
   if (chatter_ != Chatter::kVerbose) return;
-  print("  trial " + attempt.trial.trial_id + ", supervisor pid " + std::to_string(attempt.launch.supervisor_pid) +
-        ", other processes ended: " + std::to_string(attempt.launch.strays_ended));
-  for (const base::RankRows& rank : attempt.ranks) print(rank_text(rank));
+  line_.print("  trial " + attempt.trial.trial_id + ", supervisor pid " + std::to_string(attempt.launch.supervisor_pid) +
+              ", other processes ended: " + std::to_string(attempt.launch.strays_ended));
+  for (const base::RankRows& rank : attempt.ranks) line_.print(rank_text(rank));
 }
 
-void ProgressPrinter::remarked(const std::string& message) { print("rematch: " + message); }
+void ProgressPrinter::remarked(const std::string& message) { line_.print("rematch: " + message); }
 
 void ProgressPrinter::rewrite(const std::string& line) {
-  if (chatter_ == Chatter::kQuiet) return;
-  err_ << "\r\x1b[2K" << line.substr(0, static_cast<std::size_t>(terminal_.num_columns) - 1) << std::flush;
-  line_is_open_ = true;
-}
-
-void ProgressPrinter::print(const std::string& line) {
-  if (line_is_open_) err_ << "\r\x1b[2K";
-  line_is_open_ = false;
-  err_ << line << "\n" << std::flush;
+  if (chatter_ != Chatter::kQuiet) line_.rewrite(line);
 }
 
 std::string place_text(const engine::TrialPlace& place) {

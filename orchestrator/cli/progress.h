@@ -13,10 +13,30 @@ namespace rematch::cli {
 
 enum class Chatter { kQuiet, kNormal, kVerbose };
 
+// By -q and -v.
+Chatter chatter_of(int verbosity);
+
+// Lines on stderr, the last of which may be one that is rewritten; that one is wiped before another is printed, and at the end.
+class ProgressLine {
+ public:
+  ProgressLine(std::ostream& err, const Terminal& terminal) : err_(err), terminal_(terminal) {}
+  ~ProgressLine();
+  ProgressLine(const ProgressLine&) = delete;
+  ProgressLine& operator=(const ProgressLine&) = delete;
+
+  const Terminal& terminal() const { return terminal_; }
+  void rewrite(const std::string& line);  // cut to the terminal's width
+  void print(const std::string& line);
+
+ private:
+  std::ostream& err_;
+  Terminal terminal_;
+  bool is_open_ = false;
+};
+
 class ProgressPrinter final : public engine::Listener {
  public:
-  ProgressPrinter(std::ostream& err, const Terminal& terminal, Chatter chatter) : err_(err), terminal_(terminal), chatter_(chatter) {}
-  ~ProgressPrinter() override;
+  ProgressPrinter(std::ostream& err, const Terminal& terminal, Chatter chatter) : line_(err, terminal), chatter_(chatter) {}
 
   void trial_started(const engine::TrialPlace& place) override;
   void trial_progressed(const engine::TrialPlace& place, const engine::TrialProgress& progress) override;
@@ -25,12 +45,9 @@ class ProgressPrinter final : public engine::Listener {
 
  private:
   void rewrite(const std::string& line);
-  void print(const std::string& line);
 
-  std::ostream& err_;
-  Terminal terminal_;
+  ProgressLine line_;
   Chatter chatter_;
-  bool line_is_open_ = false;
 };
 
 // "12/14 moe_act, block 1, slot 3": where a trial stands in its study.

@@ -3,7 +3,9 @@
 #include <ostream>
 
 #include "orchestrator/cli/beside.h"
+#include "orchestrator/cli/cluster_run.h"
 #include "orchestrator/cli/control_peak.h"
+#include "orchestrator/cli/finish_run.h"
 #include "orchestrator/cli/kept_report.h"
 #include "orchestrator/cli/plan_text.h"
 #include "orchestrator/cli/progress.h"
@@ -12,9 +14,6 @@
 #include "orchestrator/cli/verb.h"
 #include "orchestrator/engine/engine.h"
 #include "orchestrator/report/format.h"
-#include "orchestrator/report/report_model.h"
-#include "orchestrator/store/store.h"
-#include "schemas/protocol/trial_paths.h"
 
 namespace rematch::cli {
 
@@ -28,6 +27,7 @@ class RunVerb final : public Verb {
   void declare(CLI::App& app) override {
     arguments_.declare(app);
     app.add_flag("--dry-run", dry_run_, "Show what would be run, as `plan` does, and start nothing");
+    app.add_flag("--detach", detach_, "Under Slurm: submit, print name and number of the jobs and come back; run again to collect");
     published_.declare(app);
     app.add_option("-f,--format", format_, "Of the table on stdout")->check(CLI::IsMember(report::format_names()))->capture_default_str();
     app.footer(
@@ -35,11 +35,13 @@ class RunVerb final : public Verb {
         "  rematch run sweeps/first.yaml\n"
         "  rematch run sweeps/first.yaml --set measure.blocks=5\n"
         "  rematch run sweeps/first.yaml --dry-run\n"
+        "  rematch run sweeps/slurm/first.yaml --launcher slurm --partition gpu --time 2:00:00\n"
         "  rematch run --simulate sweeps/published/moonlight_16b_8xh100.yaml\n"
         "--simulate runs each distinct rank of the layout once on the meta device: no memory, no kernels, no GPU. Its figures are "
         "predicted, its\n"
         "study is one of its own, and it concludes nothing.\n"
-        "A second run starts only what is not done. SIGINT ends the trial in flight and stops; twice: at once.\n"
+        "A second run starts only what is not done. SIGINT ends the trial in flight and stops; twice: at once. Under Slurm it ends\n"
+        "the following and leaves the jobs alone.\n"
         "Exit: 0 usable, 3 the sweep is refused, 4 a candidate ended in an unexpected way, 5 no candidate meets the budget,\n"
         "6 the control is not a control, 7 trials ran in settings that may not be compared, or no row of the published table may be,\n"
         "8 environment, 75 interrupted: run again to go on.");
@@ -51,69 +53,46 @@ class RunVerb final : public Verb {
     const auto loaded = load_sweep(arguments_, options, streams);
     if (const Exit* exit = std::get_if<Exit>(&loaded)) return *exit;
     const auto& input = std::get<SweepInput>(loaded);
+    if (detach_ && input.spec.launch_kind != "slurm") {
+      streams.err << "rematch: --detach wants a study under Slurm: add --launcher slurm; found launcher " << input.spec.launch_kind << "\n";
+      return Exit::kUsage;
+    }
     if (dry_run_) {
       streams.out << plan_text(input, {find_control_peak(input.plan, options, streams), std::nullopt});
       if (const auto preview = preview_slurm(input, options)) streams.out << "\n" << preview_text(*preview);
       return Exit::kOk;
     }
-    const auto& table = std::get<std::optional<protocol::Published>>(published);
-    if (table) return carry_out(input, table, options, streams);
-    if (const auto finished = find_finished_report(options.workspace, input.plan)) {
-      streams.out << report::render(finished->model, format_).value();
-      return static_cast<Exit>(finished->conclusion);
-    }
-    return carry_out(input, table, options, streams);
+    const FinishOptions finish{std::get<std::optional<protocol::Published>>(published), format_,
+                               "not every trial could be carried out (see above)"};
+    if (!finish.published)
+      if (const auto finished = find_finished_report(options.workspace, input.plan)) {
+        streams.out << report::render(finished->model, format_).value();
+        return static_cast<Exit>(finished->conclusion);
+      }
+    if (input.spec.launch_kind != "slurm") return carry_out_here(input, finish, options, streams);
+    return run_on_cluster(input, detach_ ? slurm::FollowUntil::kOneLook : slurm::FollowUntil::kAllEnded, finish, options, streams);
   }
 
  private:
-  Exit carry_out(const SweepInput& input, const std::optional<protocol::Published>& published, const GlobalOptions& options,
-                 Streams streams) const {
+  static Exit carry_out_here(const SweepInput& input, FinishOptions finish, const GlobalOptions& options, Streams streams) {
+    if (const std::string refusal = refuse_beside_jobs(input.plan, options); !refusal.empty()) {
+      streams.err << "rematch: " << refusal << "\n";
+      return Exit::kEnvironment;
+    }
     const Terminal terminal = decide_terminal(facts_of_stderr(), options.color);
-    ProgressPrinter progress(streams.err, terminal, chatter_of(options));
+    ProgressPrinter progress(streams.err, terminal, chatter_of(options.verbosity));
     const auto result = engine::carry_out(input.plan, {options.workspace, input.trainer, input.spec.launch_kind}, progress);
     if (!result) {
       streams.err << "rematch: " << result.error().message << "\n";
       return Exit::kEnvironment;
     }
-    keep(result.value(), options);
-    if (const std::optional<Exit> left = trials_left(result.value(), streams)) return *left;
-    const engine::EngineResult& done = result.value();
-    streams.out << report::render(make_report_beside(done.study, done.verdict, published, options, streams), format_).value();
-    return exit_beside(done.study, published, static_cast<Exit>(base::exit_code(done.verdict.conclusion)), streams);
-  }
-
-  static Chatter chatter_of(const GlobalOptions& options) {
-    if (options.verbosity == 0) return Chatter::kNormal;
-    return options.verbosity < 0 ? Chatter::kQuiet : Chatter::kVerbose;
-  }
-
-  // A report that cannot be kept is made again when it is asked for.
-  static void keep(const engine::EngineResult& result, const GlobalOptions& options) {
-    base::Result<store::Store> opened = store::Store::open(protocol::WorkspacePaths{options.workspace}.database());
-    if (!opened) return;
-    store::Store store = std::move(opened).value();
-    keep_report(store, result.study, result.verdict);
-  }
-
-  // Says what is not done, if anything is.
-  static std::optional<Exit> trials_left(const engine::EngineResult& result, Streams streams) {
-    switch (result.end) {
-      case engine::EngineEnd::kInterrupted:
-      case engine::EngineEnd::kTrialsLeft: {
-        const bool by_signal = result.end == engine::EngineEnd::kInterrupted;
-        streams.err << "rematch: " << (by_signal ? "stopped" : "this machine could not carry out every trial (see above): ended")
-                    << " with " << result.num_undone << " of " << result.study.plan.trials.size()
-                    << " trials not done; run again to go on\n";
-        return by_signal ? Exit::kInterrupted : Exit::kEnvironment;
-      }
-      case engine::EngineEnd::kComplete:
-      case engine::EngineEnd::kControlRefuted: break;
-    }
-    return std::nullopt;
+    finish.undone_reason = "this machine could not carry out every trial (see above)";
+    return finish_run(result.value(), finish, options, streams);
   }
 
   SweepArguments arguments_;
   bool dry_run_ = false;
+  bool detach_ = false;
   PublishedOption published_;
   std::string format_ = "md";
 };

@@ -41,6 +41,24 @@ void put_exits(base::AttemptRows& rows) {
       if (rank.rank == exit.rank) rank.exit = exit;
 }
 
+// Whatever came of it.
+base::Failure set_aside(const base::AttemptRows& attempt) {
+  base::Failure failure;
+  failure.stage = protocol::Stage::kDone;
+  failure.host = attempt.launch.host;
+  std::string as = "well";
+  if (attempt.failure) {
+    failure = *attempt.failure;
+    as = std::string(protocol::to_string(failure.kind)) + (failure.message.empty() ? "" : ": " + failure.message);
+  }
+  failure.kind = protocol::FailureKind::kPreempted;
+  failure.message =
+      "set aside, not judged: its run was ended while it ran, or its block was begun by one run and is repeated whole by "
+      "another; it ended " +
+      as;
+  return failure;
+}
+
 }  // namespace
 
 base::AttemptRows collect_attempt(const std::filesystem::path& attempt_folder, const std::string& study_id) {
@@ -72,6 +90,7 @@ base::AttemptRows collect_attempt(const std::filesystem::path& attempt_folder, c
   if (!trial_problem.empty()) rows.launch.message += (rows.launch.message.empty() ? "" : "; ") + trial_problem;
   const bool readable = launch.has_value() && trial_problem.empty();
   rows.failure = find_cause(rows, readable ? Documents::kRead : Documents::kUnreadable);
+  if (std::filesystem::exists(paths.superseded())) rows.failure = set_aside(rows);
   return rows;
 }
 

@@ -1,5 +1,7 @@
 #include "orchestrator/engine/study_folder.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <charconv>
 #include <nlohmann/json.hpp>
@@ -7,6 +9,7 @@
 #include <string_view>
 
 #include "orchestrator/base/study_plan.h"
+#include "orchestrator/launch/this_host.h"
 #include "schemas/protocol/document_error.h"
 #include "schemas/protocol/record_file.h"
 #include "schemas/protocol/write_boundary.h"
@@ -51,6 +54,38 @@ bool extends(const base::StudyPlan& grown, const base::StudyPlan& fresh) {
     shrunk.arms[i].reason = fresh.arms[i].reason;
   }
   return base::to_json(shrunk) == base::to_json(fresh);
+}
+
+std::string mark_text(const AttemptOnDisk& attempt, const std::string& trial_id) {
+  return nlohmann::json{{"schema", kDoneSchema}, {"trial_id", trial_id}, {"attempt", attempt.attempt}}.dump() + "\n";
+}
+
+constexpr const char* kPrepared = ".new-";
+
+std::string host_prefix() { return launch::host_name() + "-"; }
+std::string this_process() { return host_prefix() + std::to_string(::getpid()); }
+
+// Folders that a process of this host was preparing when it died. Of another host nothing is known: those stay, and mean nothing.
+void remove_prepared_by_the_dead(const fs::path& trial_folder) {
+  std::error_code none;
+  for (const auto& entry : fs::directory_iterator(trial_folder, none)) {
+    const std::string name = entry.path().filename();
+    const auto mark = name.find(kPrepared + host_prefix());
+    if (mark == std::string::npos) continue;
+    const std::string pid_text = name.substr(mark + (kPrepared + host_prefix()).size());
+    std::int64_t pid = 0;
+    const auto parsed = std::from_chars(pid_text.data(), pid_text.data() + pid_text.size(), pid);
+    if (parsed.ec == std::errc() && launch::is_gone_from_this_host(pid)) fs::remove_all(entry.path());
+  }
+}
+
+// False when there is a folder of that name already: one that holds a file is not renamed over.
+bool rename_to_absent(const fs::path& from, const fs::path& to) {
+  std::error_code error;
+  fs::rename(from, to, error);
+  if (!error) return true;
+  if (error == std::errc::directory_not_empty || error == std::errc::file_exists) return false;
+  throw fs::filesystem_error("cannot rename into place", from, to, error);
 }
 
 }  // namespace
@@ -106,23 +141,29 @@ std::int64_t StudyFolder::num_marked_done(const std::vector<store::AttemptKey>& 
 
 AttemptOnDisk StudyFolder::begin_attempt(const protocol::Trial& trial) const {
   const fs::path trial_folder = paths_.trial(trial.trial_id);
+  remove_prepared_by_the_dead(trial_folder);
   const auto before = attempts(trial.trial_id);
-  const std::int64_t number = before.empty() ? 1 : before.back().attempt + 1;
-  const fs::path folder = protocol::attempt_paths(trial_folder, number).root;
-  const fs::path prepared = folder.string() + ".new";
+  std::int64_t number = before.empty() ? 1 : before.back().attempt + 1;
+  const fs::path prepared = protocol::attempt_paths(trial_folder, number).root.string() + kPrepared + this_process();
   fs::remove_all(prepared);
   fs::create_directories(prepared);
   protocol::pass_write_boundary("made", "attempt");
   protocol::write_file_unsynced(protocol::AttemptPaths{prepared}.trial(), protocol::to_json(trial).dump(2) + "\n");
-  fs::rename(prepared, folder);
+  while (!rename_to_absent(prepared, protocol::attempt_paths(trial_folder, number).root)) ++number;
   protocol::pass_write_boundary("renamed", "attempt");
-  return {number, folder, false};
+  return {number, protocol::attempt_paths(trial_folder, number).root, false};
 }
 
 void StudyFolder::mark_done(const AttemptOnDisk& attempt, const std::string& trial_id) const {
   protocol::sync_file_system(attempt.folder);
-  const nlohmann::json document{{"schema", kDoneSchema}, {"trial_id", trial_id}, {"attempt", attempt.attempt}};
-  protocol::write_file_unsynced(protocol::AttemptPaths{attempt.folder}.done(), document.dump() + "\n");
+  protocol::write_file_unsynced(protocol::AttemptPaths{attempt.folder}.done(), mark_text(attempt, trial_id));
+}
+
+void StudyFolder::supersede(const AttemptOnDisk& attempt, const std::string& trial_id) const {
+  const protocol::AttemptPaths paths{attempt.folder};
+  if (!attempt.is_done) return protocol::write_file_unsynced(paths.superseded(), mark_text(attempt, trial_id));
+  fs::rename(paths.done(), paths.superseded());
+  protocol::pass_write_boundary("renamed", "superseded.json");
 }
 
 }  // namespace rematch::engine

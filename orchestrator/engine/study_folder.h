@@ -39,10 +39,12 @@ class StudyFolder {
   std::int64_t num_done(const base::StudyPlan& plan) const;
   // Trials among those of `attempts` with a done.json; looks at no other folder, and not into the files.
   std::int64_t num_marked_done(const std::vector<store::AttemptKey>& attempts) const;
-  // The next attempt's folder; it appears together with its trial.json.
+  // The next attempt's folder; it appears together with its trial.json. Two programs that begin one at the same moment get two numbers.
   AttemptOnDisk begin_attempt(const protocol::Trial& trial) const;
   // Everything of the attempt is on disk before done.json is there. A power cut may take done.json back: then the attempt is settled again.
   void mark_done(const AttemptOnDisk& attempt, const std::string& trial_id) const;
+  // Sets an attempt aside: no judgement counts it. A done one is not done any more.
+  void supersede(const AttemptOnDisk& attempt, const std::string& trial_id) const;
 
  private:
   protocol::StudyPaths paths_;

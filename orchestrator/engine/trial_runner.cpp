@@ -5,9 +5,11 @@
 #include <boost/asio/steady_timer.hpp>
 #include <chrono>
 #include <csignal>
+#include <cstdint>
 #include <optional>
 #include <utility>
 
+#include "orchestrator/engine/held_signals.h"
 #include "orchestrator/engine/record_tail.h"
 
 namespace rematch::engine {
@@ -20,18 +22,24 @@ constexpr std::chrono::milliseconds kProgressInterval{500};
 
 double seconds_since(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
 
+std::string first_words(StopCause cause) {
+  if (cause == StopCause::kTimeLimit) return "the time limit is near (SIGUSR1): ending the trial in flight";
+  return "interrupted: ending the trial in flight; once more to end it at once";
+}
+
 }  // namespace
 
 class TrialRunner::Impl {
  public:
-  Impl(launch::Launcher& launcher, std::filesystem::path trainer, Listener& listener)
-      : launcher_(launcher), trainer_(std::move(trainer)), listener_(listener) {
+  Impl(launch::Launcher& launcher, StartOptions start, Listener& listener, Overseer* overseer)
+      : launcher_(launcher), start_(std::move(start)), listener_(listener), overseer_(overseer) {
     wait_for_signal();
+    if (overseer_ != nullptr) beat_on();
   }
 
   base::Result<protocol::LaunchRecord> run(const TrialPlace& place, const AttemptOnDisk& attempt, const RemainingTime& remaining) {
     std::optional<base::Result<protocol::LaunchRecord>> ended;
-    const launch::LaunchRequest request{trainer_, attempt.folder, attempt.attempt, place.trial};
+    const launch::LaunchRequest request{start_.trainer, attempt.folder, attempt.attempt, place.trial, start_.step};
     running_ = launcher_.start(context_, request, [&](base::Result<protocol::LaunchRecord> record) { ended.emplace(std::move(record)); });
     const Watch watch{place, attempt, remaining, Clock::now(), ++num_watches_};
     report_progress(watch);
@@ -42,9 +50,17 @@ class TrialRunner::Impl {
     return *std::move(ended);
   }
 
-  bool interrupted() {
+  std::optional<StopCause> stop_cause() {
     context_.poll();
-    return num_signals_ > 0;
+    return cause_;
+  }
+
+  void beat() {
+    if (overseer_ == nullptr || cause_ == StopCause::kSuperseded) return;
+    const auto cause = overseer_->beat();
+    if (!cause) return;
+    note(*cause);
+    if (running_) running_->stop(cause == StopCause::kSuperseded ? launch::StopKind::kNow : launch::StopKind::kCleanly);
   }
 
  private:
@@ -68,31 +84,50 @@ class TrialRunner::Impl {
     });
   }
 
+  void beat_on() {
+    beat_timer_.expires_after(kBeatInterval);
+    beat_timer_.async_wait([this](const boost::system::error_code& error) {
+      if (error) return;
+      beat();
+      beat_on();
+    });
+  }
+
   void wait_for_signal() {
-    signals_.async_wait([this](const boost::system::error_code& error, int) {
+    signals_.async_wait([this](const boost::system::error_code& error, int number) {
       if (error) return;
       ++num_signals_;
       const bool first = num_signals_ == 1;
-      listener_.remarked(first ? "interrupted: ending the trial in flight; once more to end it at once"
-                               : "interrupted again: ending at once");
+      note(cause_of_signal(number));
+      listener_.remarked(first ? first_words(cause_of_signal(number)) : "interrupted again: ending at once");
       if (running_) running_->stop(first ? launch::StopKind::kCleanly : launch::StopKind::kNow);
       wait_for_signal();
     });
   }
 
+  // A user or the cluster that ends this run does not want it back, whatever came before; of one that is superseded nothing counts.
+  void note(StopCause cause) {
+    if (cause_ == StopCause::kSuperseded) return;
+    if (!cause_ || cause == StopCause::kSignal || cause == StopCause::kSuperseded) cause_ = cause;
+  }
+
   launch::Launcher& launcher_;
-  std::filesystem::path trainer_;
+  StartOptions start_;
   Listener& listener_;
+  Overseer* overseer_;
   asio::io_context context_{1};
-  asio::signal_set signals_{context_, SIGINT, SIGTERM};
+  asio::signal_set signals_{context_, SIGINT, SIGTERM, SIGUSR1};
+  DeliveredSignals delivered_;  // after signals_: nothing is delivered that it would miss
   asio::steady_timer progress_timer_{context_};
+  asio::steady_timer beat_timer_{context_};
   std::unique_ptr<launch::RunningAttempt> running_;
   int num_signals_ = 0;
+  std::optional<StopCause> cause_;
   std::int64_t num_watches_ = 0;
 };
 
-TrialRunner::TrialRunner(launch::Launcher& launcher, std::filesystem::path trainer, Listener& listener)
-    : impl_(std::make_unique<Impl>(launcher, std::move(trainer), listener)) {}
+TrialRunner::TrialRunner(launch::Launcher& launcher, StartOptions start, Listener& listener, Overseer* overseer)
+    : impl_(std::make_unique<Impl>(launcher, std::move(start), listener, overseer)) {}
 TrialRunner::~TrialRunner() = default;
 
 base::Result<protocol::LaunchRecord> TrialRunner::run(const TrialPlace& place, const AttemptOnDisk& attempt,
@@ -100,6 +135,7 @@ base::Result<protocol::LaunchRecord> TrialRunner::run(const TrialPlace& place, c
   return impl_->run(place, attempt, remaining);
 }
 
-bool TrialRunner::interrupted() { return impl_->interrupted(); }
+std::optional<StopCause> TrialRunner::stop_cause() { return impl_->stop_cause(); }
+void TrialRunner::beat() { impl_->beat(); }
 
 }  // namespace rematch::engine

@@ -13,6 +13,7 @@
 #include <thread>
 #include <utility>
 
+#include "orchestrator/launch/this_host.h"
 #include "schemas/protocol/record_file.h"
 #include "schemas/protocol/trial_paths.h"
 #include "schemas/protocol/write_boundary.h"
@@ -20,12 +21,6 @@
 namespace rematch::engine {
 
 namespace {
-
-std::string host_name() {
-  std::array<char, 256> name{};
-  ::gethostname(name.data(), name.size() - 1);
-  return name.data();
-}
 
 std::optional<WorkspaceHolder> read_holder(const std::filesystem::path& path) {
   const auto text = protocol::read_whole_file(path);
@@ -54,9 +49,7 @@ bool is_locked_by_another(int descriptor) {
   return ::fcntl(descriptor, F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
 }
 
-bool is_gone(const WorkspaceHolder& holder) {
-  return holder.host == host_name() && holder.pid > 0 && ::kill(static_cast<pid_t>(holder.pid), 0) != 0 && errno == ESRCH;
-}
+bool is_gone(const WorkspaceHolder& holder) { return holder.host == launch::host_name() && launch::is_gone_from_this_host(holder.pid); }
 
 // A process that its holder was just starting when it died has the lock for as long as it takes to become another program.
 bool lock_after_a_dead_holder(int descriptor, const std::filesystem::path& path) {
@@ -75,7 +68,7 @@ std::string last_error() { return std::generic_category().message(errno); }
 void write_holder(int descriptor, const std::string& study) {
   const auto now = std::chrono::system_clock::now().time_since_epoch();
   const nlohmann::json holder{{"pid", ::getpid()},
-                              {"host", host_name()},
+                              {"host", launch::host_name()},
                               {"study", study},
                               {"start_unix_ns", std::chrono::duration_cast<std::chrono::nanoseconds>(now).count()}};
   const std::string text = holder.dump() + "\n";

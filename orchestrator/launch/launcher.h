@@ -10,6 +10,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "orchestrator/base/result.h"
@@ -22,11 +23,19 @@ class io_context;
 
 namespace rematch::launch {
 
+// How the ranks of an attempt lie on the nodes of an allocation. Read by the launcher `srun`.
+struct StepLayout {
+  std::int64_t num_nodes = 1;                                // as many ranks on each; divides the world size
+  std::vector<std::pair<std::string, std::string>> options;  // of srun, as Slurm names them without dashes; of a flag the value is empty
+  std::chrono::milliseconds start_deadline{60'000};          // from srun's start until every node has answered
+};
+
 struct LaunchRequest {
   std::filesystem::path trainer;
   std::filesystem::path attempt_folder;  // holds trial.json
   std::int64_t attempt = 1;              // 1-based
   protocol::Trial trial;
+  StepLayout step{};
 };
 
 enum class StopKind {

@@ -11,8 +11,8 @@ using nlohmann::json;
 
 namespace {
 
-constexpr std::array kAllLaunchEnds = {LaunchEnd::kAllExited,   LaunchEnd::kRankFailed,     LaunchEnd::kTimeout,
-                                       LaunchEnd::kInterrupted, LaunchEnd::kControllerLost, LaunchEnd::kLaunchFailed};
+constexpr std::array kAllLaunchEnds = {LaunchEnd::kAllExited,      LaunchEnd::kRankFailed,   LaunchEnd::kTimeout,   LaunchEnd::kInterrupted,
+                                       LaunchEnd::kControllerLost, LaunchEnd::kLaunchFailed, LaunchEnd::kNodeFailed};
 
 }  // namespace
 
@@ -24,6 +24,7 @@ std::string_view to_string(LaunchEnd end) {
     case LaunchEnd::kInterrupted: return "interrupted";
     case LaunchEnd::kControllerLost: return "controller_lost";
     case LaunchEnd::kLaunchFailed: return "launch_failed";
+    case LaunchEnd::kNodeFailed: return "node_failed";
   }
   return "unknown";
 }

@@ -1,4 +1,5 @@
-// launch.json: what the supervisor of one attempt saw of its processes. Written by rename when all of them are gone.
+// launch.json: what the supervisor of one attempt saw of its processes, or those of its nodes together. Written by rename when all of
+// them are gone. Times named mono are of the node's own clock: those of two nodes are not comparable.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +14,7 @@ namespace rematch::protocol {
 inline constexpr const char* kLaunchSchema = "rematch/launch/1";
 
 // Why the attempt ended.
-enum class LaunchEnd { kAllExited, kRankFailed, kTimeout, kInterrupted, kControllerLost, kLaunchFailed };
+enum class LaunchEnd { kAllExited, kRankFailed, kTimeout, kInterrupted, kControllerLost, kLaunchFailed, kNodeFailed };
 
 // One host of an attempt, as it was found there.
 struct LaunchNode {
@@ -35,7 +36,7 @@ struct Allocation {
 struct RankExit {
   std::int64_t rank = 0;
   std::int64_t pid = 0;                   // 0: never started
-  std::optional<std::int64_t> exit_code;  // null when it died by a signal or never started
+  std::optional<std::int64_t> exit_code;  // null: a signal ended it, it never started, or its node was lost
   std::optional<std::int64_t> signal;     // null when it exited
   bool ended_by_supervisor = false;       // it was still running when the supervisor ended the attempt
   std::int64_t start_mono_ns = 0;

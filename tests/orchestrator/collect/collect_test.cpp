@@ -259,6 +259,28 @@ TEST_F(Collect, LetsADeadlineNotHideARecordedFailure) {
   EXPECT_EQ(rows.failure->rank, 1);
 }
 
+TEST_F(Collect, TakesTheNodeThatFailedFirstForTheCauseHoweverItsClockStands) {
+  AttemptRows attempt = clean();
+  attempt.launch.end = LaunchEnd::kRankFailed;
+  attempt.launch.cause_rank = 1;
+  attempt.launch.nodes = {{"n1", "node-a", std::nullopt, std::nullopt}, {"n2", "node-b", std::nullopt, std::nullopt}};
+  attempt.ranks[1].exit.node = 1;
+  attempt.ranks[0].errors = {error_of(FailureKind::kNumerics, 1000)};
+  attempt.ranks[1].errors = {error_of(FailureKind::kNumerics, 2000)};
+  EXPECT_EQ(collected(attempt).failure->rank, 1);
+}
+
+TEST_F(Collect, PlacesALostNodeAtARankThatWasNeverHeardOf) {
+  AttemptRows attempt = clean();
+  attempt.launch.end = LaunchEnd::kNodeFailed;
+  attempt.launch.message = "Node failure on n2";
+  attempt.ranks[0].errors = {error_of(FailureKind::kComm, 1000)};
+  attempt.ranks[1].exit = {.rank = 1, .node = 1};
+  const AttemptRows rows = collected(attempt);
+  EXPECT_EQ(rows.failure->kind, FailureKind::kNodeFail);
+  EXPECT_EQ(rows.failure->rank, 1);
+}
+
 TEST_F(Collect, CallsAnAttemptWithoutLaunchRecordLost) {
   collected(clean());
   std::filesystem::remove(protocol::AttemptPaths{folder_}.launch());
@@ -272,7 +294,8 @@ TEST_F(Collect, CallsAnAttemptWithoutLaunchRecordLost) {
 TEST_F(Collect, KeepsTheSupervisorsWordForInterruptedLostAndFailedLaunches) {
   const std::vector<std::pair<LaunchEnd, FailureKind>> cases = {{LaunchEnd::kInterrupted, FailureKind::kInterrupted},
                                                                 {LaunchEnd::kControllerLost, FailureKind::kLost},
-                                                                {LaunchEnd::kLaunchFailed, FailureKind::kLaunch}};
+                                                                {LaunchEnd::kLaunchFailed, FailureKind::kLaunch},
+                                                                {LaunchEnd::kNodeFailed, FailureKind::kNodeFail}};
   for (const auto& [end, kind] : cases) {
     tests::StudyBuilder builder("ends");
     AttemptRows attempt = builder.run("[]");

@@ -1,9 +1,12 @@
 #include "orchestrator/engine/study_folder.h"
 
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <fstream>
 
+#include "orchestrator/launch/this_host.h"
 #include "schemas/protocol/record_file.h"
 #include "tests/support/make_trial.h"
 #include "tests/support/temp_dir.h"
@@ -55,6 +58,56 @@ TEST_F(StudyFolderTest, IgnoresAnAttemptThatWasBeingPreparedWhenTheControllerDie
   fs::create_directories(first.folder.parent_path() / "attempt-2.new");
   EXPECT_EQ(folder_.attempts(trial_.trial_id).size(), 1U);
   EXPECT_EQ(folder_.begin_attempt(trial_).attempt, 2);
+}
+
+TEST_F(StudyFolderTest, GivesProcessesThatBeginAtOnceANumberEach) {
+  constexpr int kProcesses = 4;
+  constexpr int kEach = 10;
+  for (int i = 0; i < kProcesses; ++i)
+    if (::fork() == 0) {
+      for (int n = 0; n < kEach; ++n) folder_.begin_attempt(trial_);
+      ::_exit(0);
+    }
+  for (int i = 0; i < kProcesses; ++i) {
+    int status = 0;
+    ::wait(&status);
+    EXPECT_EQ(status, 0);
+  }
+  const auto attempts = folder_.attempts(trial_.trial_id);
+  ASSERT_EQ(attempts.size(), static_cast<std::size_t>(kProcesses * kEach));
+  EXPECT_EQ(attempts.back().attempt, kProcesses * kEach);
+  for (const AttemptOnDisk& attempt : attempts) EXPECT_TRUE(fs::exists(protocol::AttemptPaths{attempt.folder}.trial()));
+}
+
+TEST_F(StudyFolderTest, RemovesWhatADeadProcessOfThisHostHadPreparedAndNothingElse) {
+  const pid_t dead = ::fork();
+  if (dead == 0) ::_exit(0);
+  ::waitpid(dead, nullptr, 0);
+  const fs::path trial_folder = folder_.begin_attempt(trial_).folder.parent_path();
+  const auto prepared = [&](const std::string& host, pid_t pid) {
+    const fs::path folder = trial_folder / ("attempt-2.new-" + host + "-" + std::to_string(pid));
+    fs::create_directories(folder);
+    return folder;
+  };
+  const fs::path of_dead = prepared(launch::host_name(), dead);
+  const fs::path of_living = prepared(launch::host_name(), ::getppid());
+  const fs::path elsewhere = prepared("another-host", dead);
+  EXPECT_EQ(folder_.begin_attempt(trial_).attempt, 2);
+  EXPECT_FALSE(fs::exists(of_dead));
+  EXPECT_TRUE(fs::exists(of_living));
+  EXPECT_TRUE(fs::exists(elsewhere));
+}
+
+TEST_F(StudyFolderTest, ASupersededAttemptIsNotDoneAndStays) {
+  const AttemptOnDisk first = folder_.begin_attempt(trial_);
+  folder_.mark_done(first, trial_.trial_id);
+  folder_.supersede(folder_.attempts(trial_.trial_id).front(), trial_.trial_id);
+  EXPECT_FALSE(folder_.is_done(trial_.trial_id));
+  EXPECT_TRUE(fs::exists(protocol::AttemptPaths{first.folder}.superseded()));
+  EXPECT_FALSE(fs::exists(protocol::AttemptPaths{first.folder}.done()));
+  const AttemptOnDisk second = folder_.begin_attempt(trial_);
+  folder_.supersede(second, trial_.trial_id);
+  EXPECT_TRUE(fs::exists(protocol::AttemptPaths{second.folder}.superseded())) << "one that was never done";
 }
 
 TEST_F(StudyFolderTest, CountsTheDoneTrialsOfAPlan) {

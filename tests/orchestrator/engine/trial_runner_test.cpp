@@ -43,13 +43,13 @@ struct CountingListener final : Listener {
 TEST(TrialRunner, ReportsNoProgressOfATrialThatIsOver) {
   BusyLauncher launcher;
   CountingListener listener;
-  TrialRunner runner(launcher, "no-trainer", listener);
+  TrialRunner runner(launcher, {"no-trainer"}, listener);
   const protocol::Trial trial = tests::make_trial();
   const AttemptOnDisk attempt{1, "no-folder", false};
   const RemainingTime remaining(1);
   runner.run({trial, 1, 1, 1}, attempt, remaining);
   const int num_while_it_ran = listener.num_reports;
-  EXPECT_FALSE(runner.interrupted());  // handles what is queued
+  EXPECT_FALSE(runner.stop_cause());  // handles what is queued
   EXPECT_EQ(listener.num_reports, num_while_it_ran);
 }
 

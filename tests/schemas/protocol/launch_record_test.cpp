@@ -29,7 +29,7 @@ TEST(LaunchRecord, TellsASignalFromAnExitCode) {
 
 TEST(LaunchRecord, KeepsEveryWayToEnd) {
   for (const LaunchEnd end : {LaunchEnd::kAllExited, LaunchEnd::kRankFailed, LaunchEnd::kTimeout, LaunchEnd::kInterrupted,
-                              LaunchEnd::kControllerLost, LaunchEnd::kLaunchFailed}) {
+                              LaunchEnd::kControllerLost, LaunchEnd::kLaunchFailed, LaunchEnd::kNodeFailed}) {
     LaunchRecord launch = sample_launch();
     launch.end = end;
     EXPECT_EQ(parse_launch_record(to_json(launch)).end, end);

@@ -1,0 +1,50 @@
+#include "orchestrator/cli/finish_run.h"
+
+#include <ostream>
+#include <utility>
+
+#include "orchestrator/cli/beside.h"
+#include "orchestrator/cli/kept_report.h"
+#include "orchestrator/report/format.h"
+#include "orchestrator/store/store.h"
+#include "schemas/protocol/trial_paths.h"
+
+namespace rematch::cli {
+
+namespace {
+
+// A report that cannot be kept is made again when it is asked for.
+void keep(const engine::EngineResult& result, const GlobalOptions& options) {
+  base::Result<store::Store> opened = store::Store::open(protocol::WorkspacePaths{options.workspace}.database());
+  if (!opened) return;
+  store::Store store = std::move(opened).value();
+  keep_report(store, result.study, result.verdict);
+}
+
+// Says what is not done, if anything is.
+std::optional<Exit> trials_left(const engine::EngineResult& result, const std::string& undone_reason, Streams streams) {
+  switch (result.end) {
+    case engine::EngineEnd::kInterrupted:
+    case engine::EngineEnd::kTrialsLeft: {
+      const bool is_interrupted = result.end == engine::EngineEnd::kInterrupted;
+      streams.err << "rematch: " << (is_interrupted ? "stopped" : undone_reason + ": ended") << " with " << result.num_undone << " of "
+                  << result.study.plan.trials.size() << " trials not done; run again to go on\n";
+      return is_interrupted ? Exit::kInterrupted : Exit::kEnvironment;
+    }
+    case engine::EngineEnd::kComplete:
+    case engine::EngineEnd::kControlRefuted: break;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+Exit finish_run(const engine::EngineResult& result, const FinishOptions& finish, const GlobalOptions& options, Streams streams) {
+  keep(result, options);
+  if (const std::optional<Exit> left = trials_left(result, finish.undone_reason, streams)) return *left;
+  const report::ReportModel model = make_report_beside(result.study, result.verdict, finish.published, options, streams);
+  streams.out << report::render(model, finish.format).value();
+  return exit_beside(result.study, finish.published, static_cast<Exit>(base::exit_code(result.verdict.conclusion)), streams);
+}
+
+}  // namespace rematch::cli

@@ -1,0 +1,75 @@
+// What becomes of a part of a study that was submitted: one table, a row a case, the first that applies. Files outrank Slurm: what is done
+// by its records is done whatever became of the job. Pure.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "orchestrator/slurm/job_table.h"
+#include "schemas/protocol/runner_record.h"
+
+namespace rematch::slurm {
+
+// A part that infrastructure ended is submitted again so often, then given up.
+inline constexpr std::int64_t kMostRetries = 3;
+// Files of a node may be seen so much later than the end of its job.
+inline constexpr double kFileLagSeconds = 10;
+
+enum class JobSight {
+  kUnknown,  // Slurm has not answered since
+  kGone,     // it does not know the job any more
+  kSeen,     // `state` and `reason` are what it said last
+};
+
+struct PartFacts {
+  bool is_done = false;                           // by its trials' files
+  bool has_progressed = false;                    // a whole block of it was done since it was submitted
+  std::optional<protocol::RunnerEnd> runner_end;  // of its newest runner, when that is of this submission; null: none, or no end yet
+  std::string runner_message;                     // of that runner
+  bool runner_is_alive = false;                   // its newest runner, of whatever submission, has no end, and its record changes
+  bool is_cancelled = false;                      // by `rematch cancel`
+  JobSight job = JobSight::kUnknown;
+  JobState state = JobState::kOther;  // of kSeen
+  std::string reason;                 // of kSeen, Slurm's
+  double seconds_since_end = 0;       // since the job was first seen ended or gone
+  std::int64_t num_retries = 0;       // that were counted before
+};
+
+enum class Step {
+  kWait,
+  kDone,
+  kSubmitAgain,
+  kCancelAndSubmitAgain,
+  kStop,
+  kCancelAndStop,
+};
+
+// Of kStop and kCancelAndStop.
+enum class StopKind {
+  kInterrupted,  // run again to go on
+  kEnvironment,  // something has to be changed first
+};
+
+struct Decision {
+  Step step = Step::kWait;
+  StopKind stop = StopKind::kEnvironment;
+  bool is_counted = false;  // one of kMostRetries
+  std::string id;           // of the row
+  std::string reason;       // a sentence without a full stop, for people
+};
+
+struct DecisionRow {
+  const char* id;
+  bool (*applies)(const PartFacts& facts);
+  Step step;
+  bool is_counted;  // of the steps that submit again
+  StopKind stop;    // of the steps that stop
+  std::string (*reason)(const PartFacts& facts);
+};
+
+std::span<const DecisionRow> decision_rows();
+Decision decide(const PartFacts& facts, std::span<const DecisionRow> rows = decision_rows());
+
+}  // namespace rematch::slurm

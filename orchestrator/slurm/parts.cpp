@@ -1,0 +1,132 @@
+#include "orchestrator/slurm/parts.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
+#include "schemas/protocol/document_error.h"
+#include "schemas/protocol/launch_record.h"
+#include "schemas/protocol/trial_paths.h"
+
+namespace rematch::slurm {
+
+using protocol::SubmissionShape;
+using protocol::SubmissionTask;
+using protocol::Trial;
+
+namespace {
+
+namespace fs = std::filesystem;
+
+SubmissionTask part_of(const Trial& trial, SubmissionShape shape) {
+  switch (shape) {
+    case SubmissionShape::kAllocation: break;
+    case SubmissionShape::kArray: return {trial.block, std::nullopt};
+    case SubmissionShape::kTrials: return {std::nullopt, trial.trial_id};
+  }
+  return {};
+}
+
+// nullopt: it has not ended, or never began.
+std::optional<std::int64_t> end_of(const engine::AttemptOnDisk& attempt) {
+  const fs::path path = protocol::AttemptPaths{attempt.folder}.launch();
+  if (!fs::exists(path)) return std::nullopt;
+  try {
+    return protocol::read_launch_record(path).end_unix_ns;
+  } catch (const protocol::DocumentError&) {
+    return std::nullopt;
+  }
+}
+
+}  // namespace
+
+SubmissionShape shape_named(const std::string& name) {
+  if (name == "array") return SubmissionShape::kArray;
+  return name == "trials" ? SubmissionShape::kTrials : SubmissionShape::kAllocation;
+}
+
+std::vector<SubmissionTask> parts_left(const base::StudyPlan& plan, const engine::StudyFolder& folder, SubmissionShape shape) {
+  std::vector<SubmissionTask> parts;
+  std::set<std::string> seen;
+  for (const Trial& trial : plan.trials) {
+    const SubmissionTask part = part_of(trial, shape);
+    if (seen.contains(protocol::scope_of(part)) || folder.is_done(trial.trial_id)) continue;
+    seen.insert(protocol::scope_of(part));
+    parts.push_back(part);
+  }
+  return parts;
+}
+
+bool belongs_to(const Trial& trial, const SubmissionTask& part) {
+  if (part.block) return trial.block == *part.block;
+  return !part.trial_id || trial.trial_id == *part.trial_id;
+}
+
+DoneTrials::DoneTrials(base::StudyPlan fresh, engine::StudyFolder folder)
+    : fresh_(std::move(fresh)), plan_(fresh_), folder_(std::move(folder)) {
+  read_plan_again();
+}
+
+void DoneTrials::read_plan_again() {
+  std::error_code none;
+  const auto time = fs::last_write_time(protocol::StudyPaths{folder_.root()}.plan(), none);
+  if (none || time == plan_time_) return;
+  plan_time_ = time;
+  if (auto grown = folder_.grown_plan(fresh_)) plan_ = *std::move(grown);
+}
+
+bool DoneTrials::is_done(const Trial& trial) {
+  if (done_.contains(trial.trial_id)) return true;
+  if (!folder_.is_done(trial.trial_id)) return false;
+  done_.insert(trial.trial_id);
+  return true;
+}
+
+void DoneTrials::look_at_all() {
+  done_.clear();  // what a runner repeats is done no longer
+  for (const Trial& trial : plan_.trials) is_done(trial);
+}
+
+void DoneTrials::look(const SubmissionTask& part) {
+  constexpr int kMostUndone = 3;
+  int num_undone = 0;
+  for (const Trial& trial : plan_.trials)
+    if (belongs_to(trial, part) && !is_done(trial) && ++num_undone == kMostUndone) return;
+}
+
+bool DoneTrials::is_done(const SubmissionTask& part) {
+  return std::all_of(plan_.trials.begin(), plan_.trials.end(),
+                     [&](const Trial& trial) { return !belongs_to(trial, part) || is_done(trial); });
+}
+
+bool DoneTrials::block_done_since(std::int64_t block, std::int64_t unix_ns) {
+  bool is_later = false;
+  for (const Trial& trial : plan_.trials) {
+    if (trial.block != block) continue;
+    const auto attempts = folder_.attempts(trial.trial_id);
+    const auto done = std::find_if(attempts.begin(), attempts.end(), [](const auto& attempt) { return attempt.is_done; });
+    if (done == attempts.end()) return false;
+    is_later = is_later || end_of(*done).value_or(0) > unix_ns;
+  }
+  return is_later;
+}
+
+bool DoneTrials::has_block_since(const SubmissionTask& part, std::int64_t unix_ns) {
+  std::set<std::int64_t> blocks;
+  for (const Trial& trial : plan_.trials)
+    if (belongs_to(trial, part)) blocks.insert(trial.block);
+  return std::any_of(blocks.begin(), blocks.end(), [&](std::int64_t block) { return block_done_since(block, unix_ns); });
+}
+
+std::optional<TrialInFlight> DoneTrials::in_flight(const SubmissionTask& part) const {
+  for (const Trial& trial : plan_.trials) {
+    if (!belongs_to(trial, part) || done_.contains(trial.trial_id)) continue;
+    const auto attempts = folder_.attempts(trial.trial_id);
+    if (attempts.empty() || fs::exists(protocol::AttemptPaths{attempts.back().folder}.launch())) return std::nullopt;
+    return TrialInFlight{trial.arm, trial.block, trial.slot};
+  }
+  return std::nullopt;
+}
+
+}  // namespace rematch::slurm

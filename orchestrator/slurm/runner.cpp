@@ -1,0 +1,262 @@
+#include "orchestrator/slurm/runner.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <exception>
+#include <random>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "orchestrator/base/study_plan.h"
+#include "orchestrator/engine/claim.h"
+#include "orchestrator/engine/engine.h"
+#include "orchestrator/engine/held_signals.h"
+#include "orchestrator/engine/part.h"
+#include "orchestrator/launch/allocation.h"
+#include "orchestrator/launch/host_names.h"
+#include "orchestrator/launch/this_host.h"
+#include "orchestrator/slurm/overseer.h"
+#include "orchestrator/slurm/own_job.h"
+#include "schemas/protocol/document_error.h"
+#include "schemas/protocol/submission.h"
+#include "schemas/protocol/trial_paths.h"
+
+namespace rematch::slurm {
+
+namespace {
+
+namespace fs = std::filesystem;
+using engine::StopCause;
+using protocol::RunnerEnd;
+
+// A part that never gets one block done within its limit is not queued for ever.
+constexpr std::int64_t kMostFruitlessRestarts = 3;
+// Time to end cleanly where the submission asks for no signal.
+constexpr std::chrono::seconds kMarginWithoutSignal{30};
+
+// A folder of this process on the node's own disk, gone with this object.
+class ScratchFolder {
+ public:
+  ScratchFolder() {
+    std::string pattern = (fs::temp_directory_path() / "rematch-runner-XXXXXX").string();
+    if (::mkdtemp(pattern.data()) == nullptr) throw std::system_error(errno, std::generic_category(), "make the folder " + pattern);
+    path_ = pattern;
+  }
+  ~ScratchFolder() {
+    std::error_code ignored;  // what cannot be removed is left to the node
+    fs::remove_all(path_, ignored);
+  }
+  ScratchFolder(const ScratchFolder&) = delete;
+  ScratchFolder& operator=(const ScratchFolder&) = delete;
+  const fs::path& path() const { return path_; }
+
+ private:
+  fs::path path_;
+};
+
+std::string new_runner_id() {
+  constexpr const char* kDigits = "0123456789abcdef";
+  std::random_device random;
+  std::string id;
+  for (int i = 0; i < 16; ++i) id += kDigits[random() % 16];
+  return id;
+}
+
+// What this process is to do. The error: documents that cannot be read, or that do not fit.
+struct Assignment {
+  base::StudyPlan plan;
+  protocol::Submission submission;
+  protocol::SubmissionTask task;
+};
+
+base::Result<protocol::SubmissionTask> task_of(const protocol::Submission& submission) {
+  if (submission.shape != protocol::SubmissionShape::kArray) {
+    if (submission.tasks.size() == 1) return submission.tasks.front();
+    return base::Error{"submission " + submission.name + " is no array: wanted one task, found " + std::to_string(submission.tasks.size())};
+  }
+  const auto index = launch::environment_number("SLURM_ARRAY_TASK_ID");
+  if (index && *index >= 0 && *index < static_cast<std::int64_t>(submission.tasks.size()))
+    return submission.tasks[static_cast<std::size_t>(*index)];
+  return base::Error{"submission " + submission.name + " is an array: wanted SLURM_ARRAY_TASK_ID from 0 to " +
+                     std::to_string(submission.tasks.size() - 1) + ", found " +
+                     launch::environment_text("SLURM_ARRAY_TASK_ID").value_or("none")};
+}
+
+base::Result<Assignment> read_assignment(const RunnerArguments& arguments) {
+  const protocol::StudyPaths paths{arguments.study_folder};
+  try {
+    Assignment assignment{
+        base::read_study_plan(paths.plan().string()), protocol::read_submission(paths.submission(arguments.submission).string()), {}};
+    const fs::path planned = protocol::WorkspacePaths{arguments.workspace}.study(assignment.plan.name, assignment.plan.study_id);
+    if (fs::weakly_canonical(planned) != fs::weakly_canonical(arguments.study_folder))
+      return base::Error{"the study.json of " + arguments.study_folder.string() + " belongs into " + planned.string()};
+    const auto task = task_of(assignment.submission);
+    if (!task) return task.error();
+    assignment.task = task.value();
+    if (auto problem = engine::refuse_part(assignment.plan, assignment.task)) return *problem;
+    return assignment;
+  } catch (const protocol::DocumentError& problem) {
+    return base::Error{problem.what()};
+  }
+}
+
+// Slurm's names of the allocation's nodes, in its order; outside Slurm this host's.
+std::vector<std::string> node_names(const std::string& host) {
+  const auto list = launch::environment_text("SLURM_JOB_NODELIST");
+  if (!list) return {host};
+  auto names = launch::host_names(*list);
+  return names ? std::move(names).value() : std::vector<std::string>{*list};
+}
+
+protocol::RunnerRecord describe(const Assignment& assignment) {
+  protocol::RunnerRecord record;
+  record.scope = protocol::scope_of(assignment.task);
+  record.runner_id = new_runner_id();
+  // Before any thread of this process is started: what it starts knows whose it is.
+  ::setenv(launch::kRunnerVariable, record.runner_id.c_str(), 1);  // NOLINT(concurrency-mt-unsafe)
+  record.submission = assignment.submission.name;
+  record.host = launch::host_name();
+  record.pid = ::getpid();
+  record.allocation = launch::allocation_from_environment();
+  record.nodes = node_names(record.host);
+  return record;
+}
+
+// Several nodes want a step of Slurm for each attempt.
+std::string launcher_for(const RunnerArguments& arguments) {
+  if (arguments.launcher) return *arguments.launcher;
+  return launch::environment_number("SLURM_JOB_NUM_NODES").value_or(1) > 1 ? "srun" : "local";
+}
+
+std::string why_stopped(StopCause cause) {
+  switch (cause) {
+    case StopCause::kSignal: return "ended by SIGTERM or SIGINT";
+    case StopCause::kTimeLimit: return "the allocation's time limit is near";
+    case StopCause::kTooLittleTime: return "what is left of the allocation does not suffice for another block";
+    case StopCause::kSuperseded: return "a later runner has claimed this part";
+    case StopCause::kCancelled: return "the submission was cancelled: no further trial was started";
+    case StopCause::kNodeLost: return "the allocation lost a node";
+  }
+  return "";
+}
+
+// Whether another allocation of the same job would get further.
+bool asks_for_requeue(StopCause cause) {
+  return cause == StopCause::kTimeLimit || cause == StopCause::kTooLittleTime || cause == StopCause::kNodeLost;
+}
+
+class Runner {
+ public:
+  Runner(const RunnerArguments& arguments, Assignment assignment, Client& client, engine::Listener& listener)
+      : arguments_(arguments),
+        assignment_(std::move(assignment)),
+        client_(client),
+        listener_(listener),
+        claim_(arguments.study_folder, describe(assignment_), claim_options()) {}
+
+  RunnerResult run() {
+    try {
+      return work();
+    } catch (const std::exception& problem) {
+      claim_.finish(RunnerEnd::kFailed, problem.what());
+      throw;
+    }
+  }
+
+ private:
+  engine::ClaimOptions claim_options() {
+    engine::ClaimOptions options;
+    options.overlaps = [this](const std::string& scope) { return engine::shares_trials(assignment_.plan, assignment_.task, scope); };
+    options.give_up = [] { return engine::HeldSignals::pending().has_value(); };
+    options.tell = [this](const std::string& message) { listener_.remarked(message); };
+    return options;
+  }
+
+  RunnerResult work() {
+    if (const auto refused = claim_.wait_until_granted()) {
+      const auto signal = engine::HeldSignals::pending();
+      if (refused->end == RunnerEnd::kInterrupted && signal) return stop(*signal, 0);
+      return {refused->end, refused->message};
+    }
+    // The one before may have made it grow.
+    auto again = read_assignment(arguments_);
+    if (!again) return finish(RunnerEnd::kFailed, again.error().message);
+    assignment_ = std::move(again).value();
+    const ScratchFolder scratch;
+    AllocationOverseer overseer(claim_, protocol::StudyPaths{arguments_.study_folder}.submission(arguments_.submission), client_,
+                                listener_);
+    const auto result = engine::carry_out(assignment_.plan, engine_options(scratch, overseer), listener_);
+    if (!result) return finish(RunnerEnd::kFailed, result.error().message);
+    return conclude(result.value());
+  }
+
+  engine::EngineOptions engine_options(const ScratchFolder& scratch, AllocationOverseer& overseer) const {
+    engine::EngineOptions options;
+    options.workspace = arguments_.workspace;
+    options.trainer = arguments_.trainer;
+    options.launcher = launcher_for(arguments_);
+    options.step.num_nodes = launch::environment_number("SLURM_JOB_NUM_NODES").value_or(1);
+    options.step.options = arguments_.srun;
+    options.part = engine::PartOptions{assignment_.task, protocol::WorkspacePaths{scratch.path()}.database(), claim_.record().runner_id,
+                                       &overseer, signal_margin(assignment_.submission.command).value_or(kMarginWithoutSignal)};
+    return options;
+  }
+
+  RunnerResult conclude(const engine::EngineResult& result) {
+    switch (result.end) {
+      case engine::EngineEnd::kComplete: return finish(RunnerEnd::kComplete, "");
+      case engine::EngineEnd::kControlRefuted: return finish(RunnerEnd::kControlRefuted, "");
+      case engine::EngineEnd::kTrialsLeft:
+        return finish(RunnerEnd::kTrialsLeft, std::to_string(result.num_undone) + " trials could not be carried out");
+      case engine::EngineEnd::kInterrupted: break;
+    }
+    return stop(result.stop.value_or(StopCause::kSignal), result.num_blocks_done);
+  }
+
+  RunnerResult stop(StopCause cause, std::int64_t num_blocks_done) {
+    const std::string why = why_stopped(cause);
+    if (cause == StopCause::kSuperseded) return finish(RunnerEnd::kSuperseded, why);
+    const auto& job = claim_.record().allocation;
+    const bool was_told_to_end = engine::HeldSignals::pending() == StopCause::kSignal;
+    if (!job || !asks_for_requeue(cause) || was_told_to_end) return finish(RunnerEnd::kInterrupted, why);
+    if (num_blocks_done == 0 && job->restart_count >= kMostFruitlessRestarts)
+      return finish(RunnerEnd::kFailed, why + ", before one block was done, and so it has been " + std::to_string(job->restart_count) +
+                                            " times before. Ask for a longer time limit, or for smaller blocks");
+    return put_back(*job, why);
+  }
+
+  RunnerResult put_back(const protocol::Allocation& job, const std::string& why) {
+    finish(RunnerEnd::kRequeued, why);
+    ::signal(SIGTERM, SIG_IGN);  // Slurm sends it as soon as it has the request
+    if (const auto problem = requeue(client_, job))
+      return finish(RunnerEnd::kInterrupted, why + ", and the job could not be put back into the queue: " + problem->message);
+    return {RunnerEnd::kRequeued, why};
+  }
+
+  RunnerResult finish(RunnerEnd end, const std::string& message) {
+    claim_.finish(end, message);
+    return {end, message};
+  }
+
+  const RunnerArguments& arguments_;
+  Assignment assignment_;
+  Client& client_;
+  engine::Listener& listener_;
+  engine::Claim claim_;
+};
+
+}  // namespace
+
+RunnerResult run_submission(const RunnerArguments& arguments, Client& client, engine::Listener& listener) {
+  auto assignment = read_assignment(arguments);
+  if (!assignment) return {RunnerEnd::kFailed, assignment.error().message};
+  const std::string closed = closed_text(assignment.value().submission);
+  if (!closed.empty()) return {RunnerEnd::kInterrupted, closed + ": nothing was started"};
+  return Runner(arguments, std::move(assignment).value(), client, listener).run();
+}
+
+}  // namespace rematch::slurm

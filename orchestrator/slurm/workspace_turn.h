@@ -1,0 +1,21 @@
+// The workspace lock for as long as something is written, by processes that hold it for moments each: a follower of the same study on
+// another login node is waited for, a controller that carries a study out is not.
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "orchestrator/base/result.h"
+#include "orchestrator/engine/workspace_lock.h"
+#include "orchestrator/slurm/surroundings.h"
+
+namespace rematch::slurm {
+
+inline constexpr std::chrono::seconds kTurnDeadline{10};
+
+void wait_for_turn(const std::filesystem::path& workspace, const Surroundings& surroundings);
+// `study`: what the lock file names. The error names who holds it.
+base::Result<engine::WorkspaceLock> take_turn(const std::filesystem::path& workspace, const std::string& study,
+                                              const Surroundings& surroundings);
+
+}  // namespace rematch::slurm

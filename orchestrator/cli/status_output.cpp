@@ -100,18 +100,25 @@ std::string job_text(const JobStatus& job) {
   return text + (advice.empty() ? "" : "; " + advice) + "\n";
 }
 
+// Of many jobs those alone have a line that differ from the rest.
 std::string cluster_lines(const ClusterStatus& status) {
   std::string text;
   if (!status.slurm_problem.empty()) text += "  Slurm does not answer: " + status.slurm_problem + "\n";
+  const bool are_many = status.jobs.size() > 1;
+  std::size_t num_done = 0;
   std::size_t num_waiting = 0;
   std::size_t num_lines = 0;
   for (const JobStatus& job : status.jobs) {
-    const bool is_one_of_many = status.jobs.size() > 1 && only_waits(job);
-    if (is_one_of_many) ++num_waiting;
-    if (!is_one_of_many && ++num_lines <= kMostJobLines) text += job_text(job);
+    if (are_many && job.decision.step == slurm::Step::kDone)
+      ++num_done;
+    else if (are_many && only_waits(job))
+      ++num_waiting;
+    else if (++num_lines <= kMostJobLines)
+      text += job_text(job);
   }
   if (num_lines > kMostJobLines) text += fmt::format("  and {} more jobs; --json shows all\n", num_lines - kMostJobLines);
-  if (num_waiting > 0) text += fmt::format("  and {} jobs that wait\n", num_waiting);
+  if (num_waiting > 0) text += fmt::format("  jobs that wait: {}\n", num_waiting);
+  if (num_done > 0) text += fmt::format("  jobs whose part is done: {}\n", num_done);
   return text;
 }
 

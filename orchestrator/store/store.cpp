@@ -49,7 +49,8 @@ std::unique_ptr<Database> connect_to_read(const std::filesystem::path& path) {
   const std::int64_t wanted = embedded_migrations().back().version;
   if (const std::int64_t found = schema_version(*database); found != wanted)
     throw StoreError(path.string() + ": its schema version is " + std::to_string(found) + ", this program reads version " +
-                         std::to_string(wanted) + ", and the folder cannot be written. Copy the workspace to a place that can",
+                         std::to_string(wanted) +
+                         ", and it is only read here. `rematch ingest` brings it up to date, where its folder can be written",
                      StoreProblem::kReadOnly);
   return database;
 }

@@ -49,7 +49,7 @@ base::Failure set_aside(const base::AttemptRows& attempt) {
   std::string as = "well";
   if (attempt.failure) {
     failure = *attempt.failure;
-    as = std::string(protocol::to_string(failure.kind)) + (failure.message.empty() ? "" : ": " + failure.message);
+    as = "as " + std::string(protocol::to_string(failure.kind)) + (failure.message.empty() ? "" : ": " + failure.message);
   }
   failure.kind = protocol::FailureKind::kPreempted;
   failure.message =

@@ -259,6 +259,26 @@ TEST_F(Collect, LetsADeadlineNotHideARecordedFailure) {
   EXPECT_EQ(rows.failure->rank, 1);
 }
 
+TEST_F(Collect, ReadsAnAttemptThatWasSetAsideAsPreemptedHoweverItEnded) {
+  ASSERT_FALSE(collected(clean()).failure);
+  std::ofstream(protocol::AttemptPaths{folder_}.superseded()) << "{}";
+  const AttemptRows well = collect_again();
+  ASSERT_TRUE(well.failure);
+  EXPECT_EQ(well.failure->kind, FailureKind::kPreempted);
+  EXPECT_NE(well.failure->message.find("it ended well"), std::string::npos) << well.failure->message;
+
+  AttemptRows crashed = clean();
+  crashed.trial.trial_id = "00000000000000cd";
+  crashed.launch.end = LaunchEnd::kRankFailed;
+  end_by(crashed.ranks[1], std::nullopt, SIGTERM, 500);
+  ASSERT_EQ(collected(crashed).failure->kind, FailureKind::kCrashed);
+  std::ofstream(protocol::AttemptPaths{folder_}.superseded()) << "{}";
+  const AttemptRows set_aside = collect_again();
+  EXPECT_EQ(set_aside.failure->kind, FailureKind::kPreempted);
+  EXPECT_EQ(set_aside.failure->rank, 1);
+  EXPECT_NE(set_aside.failure->message.find("it ended as crashed: ended by SIGTERM"), std::string::npos) << set_aside.failure->message;
+}
+
 TEST_F(Collect, TakesTheNodeThatFailedFirstForTheCauseHoweverItsClockStands) {
   AttemptRows attempt = clean();
   attempt.launch.end = LaunchEnd::kRankFailed;

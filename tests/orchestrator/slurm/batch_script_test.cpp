@@ -74,6 +74,14 @@ TEST(BatchScript, QuotesWhatTheShellAndSbatchWouldSplit) {
   EXPECT_NE(script.find(R"(--workspace '/a b/it'\''s' --trainer)"), std::string::npos) << script;
 }
 
+TEST(BatchScript, HandsTheOptionsOfStepsToTheRunner) {
+  spec::SlurmSpec slurm = sample_slurm();
+  slurm.srun = {{"container-image", "/a b.sqsh"}, {"overlap", ""}};
+  const std::string script = batch_script(slurm, sample_job());
+  EXPECT_TRUE(script.ends_with(" --srun 'container-image=/a b.sqsh' --srun overlap\n")) << script;
+  EXPECT_EQ(script.find("#SBATCH --container-image"), std::string::npos) << script;
+}
+
 TEST(BatchScript, OfAnArrayHasItsElementsAndAnOutputForEach) {
   spec::SlurmSpec slurm = sample_slurm();
   slurm.shape = "array";

@@ -136,7 +136,7 @@ TEST(Signal, MayComeEarlier) {
 
 TEST(Devices, MustSufficeForTheRanksOfANode) {
   auto trainer = example_trainer();
-  trainer.devices.push_back("cuda");
+  trainer.devices.emplace_back("cuda");
   const auto parse = [&](const std::string& gpus) {
     std::string text = sample_with("device: cpu, attention: fused, memory_limit: 2GiB", "device: cuda");
     text = sample_with("kind: local", "kind: slurm, gpus-per-node: '" + gpus + "'", text);
@@ -158,7 +158,7 @@ TEST(LocalLaunch, NamesTheKeysOfSlurmThatItDoesNotUse) {
 TEST(Simulation, OfASweepForSlurmRunsWhereItIsStarted) {
   const std::string text = sample_with("kind: local", "kind: slurm, nodes: 2");
   auto trainer = example_trainer();
-  trainer.devices.push_back("meta");
+  trainer.devices.emplace_back("meta");
   const ParsedSweep parsed = parse_sweep(text, "s.yaml", trainer, {}, SweepUse::kSimulate);
   EXPECT_EQ(all_problems(parsed), "");
   EXPECT_EQ(parsed.spec.launch_kind, "local");

@@ -69,11 +69,10 @@ Finding folder(const fs::path& workspace) {
 
 Finding file_system(const fs::path& place) {
   Finding finding{"file_system", State::kOk, "a local one, for the database's write-ahead log", "not told", ""};
-  struct statfs disk {};
-  if (::statfs(place.c_str(), &disk) != 0) return finding;
-  const FileSystemKind kind = file_system_kind(static_cast<std::int64_t>(disk.f_type));
-  finding.found = kind.name + (kind.is_network ? ", of a network or of another program" : "");
-  if (!kind.is_network) return finding;
+  const auto kind = file_system_of(place);
+  if (!kind) return finding;
+  finding.found = kind->name + (kind->is_network ? ", of a network or of another program" : "");
+  if (!kind->is_network) return finding;
   finding.state = State::kWarning;
   finding.advice =
       "Run and report on one host only: the database's log is not shared between hosts. A local folder (--workspace) has no such limit";
@@ -152,6 +151,12 @@ FileSystemKind file_system_kind(std::int64_t magic) {
   std::array<char, 32> text{};
   std::snprintf(text.data(), text.size(), "unknown (0x%llx)", static_cast<unsigned long long>(number));
   return {text.data(), false};
+}
+
+std::optional<FileSystemKind> file_system_of(const fs::path& place) {
+  struct statfs disk {};
+  if (::statfs(nearest_existing(place).c_str(), &disk) != 0) return std::nullopt;
+  return file_system_kind(static_cast<std::int64_t>(disk.f_type));
 }
 
 Findings examine_workspace(const fs::path& workspace) {

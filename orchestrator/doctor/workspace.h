@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 
 #include "orchestrator/doctor/finding.h"
@@ -18,5 +19,7 @@ struct FileSystemKind {
   bool is_network = false;  // SQLite's write-ahead log wants memory that processes share, which several hosts have not
 };
 FileSystemKind file_system_kind(std::int64_t magic);
+// Of the place, or of the nearest folder above it that is there; nullopt: the system does not tell.
+std::optional<FileSystemKind> file_system_of(const std::filesystem::path& place);
 
 }  // namespace rematch::doctor

@@ -59,9 +59,25 @@ class Doctor(unittest.TestCase):
         for name in ("sbatch", "squeue"):
             (folder / name).write_text("#!/bin/sh\n")
             (folder / name).chmod(0o755)
-        findings = self.findings(study, code=0, PATH=f"{folder}:{os.environ['PATH']}")
+        findings = self.findings(study, code=0, PATH=str(folder))
         self.assertEqual(findings["slurm"]["state"], "warning")
         self.assertIn("found sbatch, squeue; not found srun", findings["slurm"]["found"])
+
+    def test_a_cluster_is_looked_at_when_it_is_asked_for(self):
+        study = FakeStudy(self)
+        folder = study.folder / "bin"
+        folder.mkdir()
+        findings = self.findings(study, "--slurm", code=8, PATH=str(folder))
+        self.assertEqual(list(findings), NAMES + ["slurm_programs"])
+        self.assertIn("not of use: sbatch, squeue", findings["slurm_programs"]["found"])
+        for name in ("sbatch", "squeue", "scancel", "scontrol", "srun", "sinfo", "sacct"):
+            (folder / name).write_text("#!/bin/sh\necho slurm 23.11.4\n")
+            (folder / name).chmod(0o755)
+        findings = self.findings(study, "--slurm", "--partition", "gpu", code=8, PATH=f"{folder}:{os.environ['PATH']}", SBATCH_QOS="low")
+        self.assertEqual(findings["slurm_programs"]["state"], "ok")
+        self.assertEqual(findings["slurm_partitions"]["state"], "problem")
+        self.assertIn("SBATCH_QOS", findings["slurm_variables"]["found"])
+        self.assertEqual(study.rematch("doctor", "--partition", "gpu").returncode, 2)
 
     def test_a_finished_study_leaves_a_sound_database_and_no_process(self):
         study = FakeStudy(self)

@@ -44,10 +44,18 @@ void put_exits(base::AttemptRows& rows) {
 // Whatever came of it.
 base::Failure set_aside(const base::AttemptRows& attempt) {
   base::Failure failure;
-  failure.kind = protocol::FailureKind::kPreempted;
   failure.stage = protocol::Stage::kDone;
   failure.host = attempt.launch.host;
-  failure.message = "not judged: its runner left its block half done, and a later one repeated the block whole";
+  std::string as = "well";
+  if (attempt.failure) {
+    failure = *attempt.failure;
+    as = "as " + std::string(protocol::to_string(failure.kind)) + (failure.message.empty() ? "" : ": " + failure.message);
+  }
+  failure.kind = protocol::FailureKind::kPreempted;
+  failure.message =
+      "set aside, not judged: its run was ended while it ran, or its block was begun by one run and is repeated whole by "
+      "another; it ended " +
+      as;
   return failure;
 }
 
@@ -81,10 +89,8 @@ base::AttemptRows collect_attempt(const std::filesystem::path& attempt_folder, c
   put_exits(rows);
   if (!trial_problem.empty()) rows.launch.message += (rows.launch.message.empty() ? "" : "; ") + trial_problem;
   const bool readable = launch.has_value() && trial_problem.empty();
-  if (std::filesystem::exists(paths.superseded()))
-    rows.failure = set_aside(rows);
-  else
-    rows.failure = find_cause(rows, readable ? Documents::kRead : Documents::kUnreadable);
+  rows.failure = find_cause(rows, readable ? Documents::kRead : Documents::kUnreadable);
+  if (std::filesystem::exists(paths.superseded())) rows.failure = set_aside(rows);
   return rows;
 }
 

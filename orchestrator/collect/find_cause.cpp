@@ -23,13 +23,24 @@ auto progress_at(const Fault& fault) {
   return std::tuple(fault.standing, failure.step.value_or(-1), failure.stage, failure.phase.value_or(protocol::Phase::kBuild));
 }
 
+// Clocks of two nodes are not comparable: the launch record says which node failed first.
+std::int64_t node_of_cause(const base::AttemptRows& attempt) {
+  for (const base::RankRows& rank : attempt.ranks)
+    if (rank.rank == attempt.launch.cause_rank) return rank.exit.node;
+  return 0;
+}
+
 // Of the likeliest ones the earliest. A rank that was not started says nothing where the attempt ended before its turn.
 std::optional<Fault> first_fault(const base::AttemptRows& attempt) {
   const Accusations named = accusations(attempt.ranks);
   const bool cut_short = attempt.launch.end == LaunchEnd::kTimeout;
+  const auto key_of = [first_node = node_of_cause(attempt)](const Fault& fault) {
+    const std::int64_t node = fault.rank->exit.node;
+    return std::tuple(fault.standing, node != first_node, node, fault.mono_ns);
+  };
   auto is_before = [&](const Fault& a, const Fault& b) {
     if (attempt.trial.prediction) return progress_at(a) < progress_at(b);
-    return std::pair(a.standing, a.mono_ns) < std::pair(b.standing, b.mono_ns);
+    return key_of(a) < key_of(b);
   };
   std::optional<Fault> first;
   for (const base::RankRows& rank : attempt.ranks) {

@@ -7,6 +7,7 @@
 
 #include "orchestrator/engine/part.h"
 #include "schemas/protocol/document_error.h"
+#include "schemas/protocol/record_file.h"
 
 namespace rematch::engine {
 
@@ -57,11 +58,12 @@ std::vector<SupersededAttempt> supersede_half_done_blocks(const base::StudyPlan&
                                         [&](const SupersededAttempt& done) { return runner_of(done.attempt) != runner_id; });
     if (!state.has_undone || !by_another) continue;
     for (SupersededAttempt& done : state.done) {
-      folder.supersede(done.attempt);
+      folder.supersede(done.attempt, done.trial.trial_id);
       done.attempt.is_done = false;
       superseded.push_back(std::move(done));
     }
   }
+  if (!superseded.empty()) protocol::sync_file_system(folder.root());
   return superseded;
 }
 

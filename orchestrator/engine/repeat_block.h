@@ -17,7 +17,8 @@ struct SupersededAttempt {
 };
 
 // Sets the done attempts aside of each block of the part in which others are not done and one of them was made by a runner other than
-// `runner_id`. A block that is complete stays, and so does one of which nothing is done. A part of one trial is no block.
+// `runner_id`. A block that is complete stays, and so does one of which nothing is done. A part of one trial is no block. All of
+// it is on disk when this returns.
 std::vector<SupersededAttempt> supersede_half_done_blocks(const base::StudyPlan& plan, const protocol::SubmissionTask& task,
                                                           const StudyFolder& folder, const std::string& runner_id);
 

@@ -56,6 +56,10 @@ bool extends(const base::StudyPlan& grown, const base::StudyPlan& fresh) {
   return base::to_json(shrunk) == base::to_json(fresh);
 }
 
+std::string mark_text(const AttemptOnDisk& attempt, const std::string& trial_id) {
+  return nlohmann::json{{"schema", kDoneSchema}, {"trial_id", trial_id}, {"attempt", attempt.attempt}}.dump() + "\n";
+}
+
 constexpr const char* kPrepared = ".new-";
 
 std::string host_prefix() { return launch::host_name() + "-"; }
@@ -152,15 +156,14 @@ AttemptOnDisk StudyFolder::begin_attempt(const protocol::Trial& trial) const {
 
 void StudyFolder::mark_done(const AttemptOnDisk& attempt, const std::string& trial_id) const {
   protocol::sync_file_system(attempt.folder);
-  const nlohmann::json document{{"schema", kDoneSchema}, {"trial_id", trial_id}, {"attempt", attempt.attempt}};
-  protocol::write_file_unsynced(protocol::AttemptPaths{attempt.folder}.done(), document.dump() + "\n");
+  protocol::write_file_unsynced(protocol::AttemptPaths{attempt.folder}.done(), mark_text(attempt, trial_id));
 }
 
-void StudyFolder::supersede(const AttemptOnDisk& attempt) const {
+void StudyFolder::supersede(const AttemptOnDisk& attempt, const std::string& trial_id) const {
   const protocol::AttemptPaths paths{attempt.folder};
+  if (!attempt.is_done) return protocol::write_file_unsynced(paths.superseded(), mark_text(attempt, trial_id));
   fs::rename(paths.done(), paths.superseded());
   protocol::pass_write_boundary("renamed", "superseded.json");
-  protocol::sync_file_system(attempt.folder);
 }
 
 }  // namespace rematch::engine

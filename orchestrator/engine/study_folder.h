@@ -43,8 +43,8 @@ class StudyFolder {
   AttemptOnDisk begin_attempt(const protocol::Trial& trial) const;
   // Everything of the attempt is on disk before done.json is there. A power cut may take done.json back: then the attempt is settled again.
   void mark_done(const AttemptOnDisk& attempt, const std::string& trial_id) const;
-  // Sets a done attempt aside, on disk when this returns: its trial is not done by it any more, and no judgement counts it.
-  void supersede(const AttemptOnDisk& attempt) const;
+  // Sets an attempt aside: no judgement counts it. A done one is not done any more.
+  void supersede(const AttemptOnDisk& attempt, const std::string& trial_id) const;
 
  private:
   protocol::StudyPaths paths_;

@@ -78,8 +78,7 @@ std::optional<base::Error> TrialLoop::take_over(const base::StudyPlan& plan) {
                            std::to_string((overseer_ == nullptr ? kLeftoverDeadline : kLeftoverDeadlineElsewhere).count() / 1000) +
                            " s. End it (`rematch doctor` names it), then run again"};
       }
-      settle(trial, attempt);
-      runner_.beat();
+      settle(trial, attempt, Whose::kLeft);
     }
   }
   return std::nullopt;
@@ -89,7 +88,7 @@ void TrialLoop::repeat_half_done_blocks(const base::StudyPlan& plan) {
   if (!options_.part || refutation_ || stop_cause() == StopCause::kSuperseded) return;
   std::set<std::int64_t> blocks;
   for (const SupersededAttempt& each : supersede_half_done_blocks(plan, options_.part->task, folder_, options_.part->runner_id)) {
-    settle(each.trial, each.attempt);
+    settle(each.trial, each.attempt, Whose::kLeft);
     if (blocks.insert(each.trial.block).second)
       listener_.remarked("block " + std::to_string(each.trial.block) +
                          " was left half done by another runner: it is repeated whole, and what was done of it is set aside");
@@ -197,20 +196,31 @@ void TrialLoop::run_trial(const TrialPlace& planned, const RemainingTime& remain
   listener_.trial_started(place);
   const auto record = runner_.run(place, attempt, remaining);
   if (!record) listener_.remarked(record.error().message);
-  const base::AttemptRows rows = settle(place.trial, attempt);
+  const base::AttemptRows rows = settle(place.trial, attempt, Whose::kOwn);
   listener_.trial_ended(place, rows);
   if (overseer_ != nullptr && !own_cause_ && !rules::is_conclusive(rows)) own_cause_ = overseer_->after_inconclusive(rows);
 }
 
-// Collect, store, then mark done: in this order, so that what is marked is stored.
-base::AttemptRows TrialLoop::settle(const protocol::Trial& trial, const AttemptOnDisk& attempt) {
+// Collect, store, then mark done: in this order, so that what is marked is stored. A run that is superseded leaves no mark.
+base::AttemptRows TrialLoop::settle(const protocol::Trial& trial, const AttemptOnDisk& attempt, Whose whose) {
+  if (!attempt.is_done) runner_.beat();
+  const bool may_mark = !attempt.is_done && stop_cause() != StopCause::kSuperseded;
   base::AttemptRows rows = collect::collect_attempt(attempt.folder, study_id_);
+  if (may_mark && was_cut_short(rows, whose)) {
+    folder_.supersede(attempt, trial.trial_id);
+    rows = collect::collect_attempt(attempt.folder, study_id_);
+  }
   store_.put_attempt(rows);
   note(rows);
-  if (attempt.is_done || !rules::is_conclusive(rows)) return rows;
-  runner_.beat();
-  if (stop_cause() != StopCause::kSuperseded) folder_.mark_done(attempt, trial.trial_id);
+  if (may_mark && rules::is_conclusive(rows)) folder_.mark_done(attempt, trial.trial_id);
   return rows;
+}
+
+// Whoever ends a job signals its ranks too: how they fail then says nothing of their arm, and which of them heard it first is chance. So it
+// may be with one whose runner did not live to see it end.
+bool TrialLoop::was_cut_short(const base::AttemptRows& attempt, Whose whose) {
+  if (!attempt.failure || !rules::is_conclusive(attempt)) return false;
+  return whose == Whose::kOwn ? overseer_ != nullptr && stop_cause().has_value() : attempt.launch.allocation.has_value();
 }
 
 void TrialLoop::note(const base::AttemptRows& attempt) {

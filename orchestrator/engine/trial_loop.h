@@ -51,7 +51,9 @@ class TrialLoop {
   bool suffices_for_block(const base::StudyPlan& plan, const protocol::Trial& first);
   void run_guarded(const TrialPlace& place, RemainingTime& remaining);
   void run_trial(const TrialPlace& place, const RemainingTime& remaining);
-  base::AttemptRows settle(const protocol::Trial& trial, const AttemptOnDisk& attempt);
+  enum class Whose { kOwn, kLeft };  // whether it ended before this run's eyes
+  base::AttemptRows settle(const protocol::Trial& trial, const AttemptOnDisk& attempt, Whose whose);
+  bool was_cut_short(const base::AttemptRows& attempt, Whose whose);
   void note(const base::AttemptRows& attempt);
 
   const EngineOptions& options_;

@@ -4,6 +4,7 @@
 #include <sys/file.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <thread>
 #include <utility>
 
@@ -13,7 +14,7 @@ std::optional<AttemptLock> AttemptLock::try_take(const std::filesystem::path& at
   const int descriptor = ::open(attempt_folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (descriptor < 0) return std::nullopt;
   AttemptLock lock(descriptor);
-  if (::flock(descriptor, LOCK_EX | LOCK_NB) != 0) return std::nullopt;
+  if (::flock(descriptor, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) return std::nullopt;
   return lock;
 }
 

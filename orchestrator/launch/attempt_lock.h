@@ -10,7 +10,7 @@ namespace rematch::launch {
 
 class AttemptLock {
  public:
-  // nullopt when another process holds it, or when there is no such folder.
+  // nullopt when another process holds it, or when there is no such folder. On a file system that locks no folders everybody takes it.
   static std::optional<AttemptLock> try_take(const std::filesystem::path& attempt_folder);
   // Tries until the deadline.
   static std::optional<AttemptLock> take_within(const std::filesystem::path& attempt_folder, std::chrono::milliseconds deadline);

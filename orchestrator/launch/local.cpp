@@ -1,17 +1,14 @@
 // The launcher "local": all ranks on this machine, under one supervisor a trial. The supervisor is this same program, started again.
 #include <signal.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
-#include <cerrno>
 #include <memory>
-#include <system_error>
 
 #include "orchestrator/launch/attempt_lock.h"
 #include "orchestrator/launch/attempt_processes.h"
+#include "orchestrator/launch/control_channel.h"
 #include "orchestrator/launch/descriptor_limit.h"
 #include "orchestrator/launch/launcher.h"
 #include "orchestrator/launch/process.h"
@@ -30,35 +27,6 @@ namespace asio = boost::asio;
 constexpr std::chrono::milliseconds kSupervisorGrace{30'000};
 // From SIGKILL until what a lost supervisor left is gone.
 constexpr std::chrono::milliseconds kKilled{10'000};
-
-class ControlChannel {
- public:
-  ControlChannel() {
-    int ends[2];
-    if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
-      throw std::system_error(errno, std::generic_category(), "socketpair for a supervisor's control channel");
-    near_ = ends[0];
-    far_ = ends[1];
-  }
-  ~ControlChannel() {
-    close_far();
-    ::close(near_);
-  }
-  ControlChannel(const ControlChannel&) = delete;
-  ControlChannel& operator=(const ControlChannel&) = delete;
-
-  int far() const { return far_; }
-  void close_far() {
-    if (far_ >= 0) ::close(far_);
-    far_ = -1;
-  }
-  // A supervisor that is gone needs no command: a failed send is no error.
-  void send(char command) const { static_cast<void>(::send(near_, &command, 1, MSG_NOSIGNAL | MSG_DONTWAIT)); }
-
- private:
-  int near_ = -1;
-  int far_ = -1;
-};
 
 base::Result<protocol::LaunchRecord> read_record(const std::filesystem::path& attempt_folder, const ProcessEnd& end) {
   const std::filesystem::path path = protocol::AttemptPaths{attempt_folder}.launch();
@@ -80,7 +48,7 @@ class LocalAttempt final : public RunningAttempt {
       : folder_(request.attempt_folder), on_end_(std::move(on_end)), overdue_(context) {
     ProcessSpec spec;
     spec.program = "/proc/self/exe";
-    spec.arguments = supervise_command({request.trainer, request.attempt_folder, request.attempt});
+    spec.arguments = supervise_command({request.trainer, request.attempt_folder, request.attempt, std::nullopt});
     spec.input_descriptor = control_.far();
     spec.environment = attempt_mark(request.attempt_folder);
     spec.environment[protocol::kCrashVariable] = "";  // it is the controller's alone

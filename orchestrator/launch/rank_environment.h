@@ -5,14 +5,16 @@
 #include <map>
 #include <string>
 
+#include "orchestrator/launch/rank_share.h"
 #include "schemas/protocol/trial.h"
 
 namespace rematch::launch {
 
-// What all ranks of one host share: WORLD_SIZE, LOCAL_WORLD_SIZE, MASTER_ADDR (the loopback address), MASTER_PORT, OMP_NUM_THREADS.
-std::map<std::string, std::string> shared_environment(const protocol::Trial& trial, std::uint16_t master_port);
+// What all ranks share: WORLD_SIZE, LOCAL_WORLD_SIZE, MASTER_ADDR, MASTER_PORT, OMP_NUM_THREADS.
+std::map<std::string, std::string> shared_environment(const protocol::Trial& trial, const RankShare& share, std::int64_t master_port);
 
 // RANK and LOCAL_RANK on top of the shared ones.
-std::map<std::string, std::string> rank_environment(const std::map<std::string, std::string>& shared, std::int64_t rank);
+std::map<std::string, std::string> rank_environment(const std::map<std::string, std::string>& shared, std::int64_t rank,
+                                                    std::int64_t local_rank);
 
 }  // namespace rematch::launch

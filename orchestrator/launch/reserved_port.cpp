@@ -12,19 +12,20 @@
 
 namespace rematch::launch {
 
-base::Result<ReservedPort> ReservedPort::take() {
+base::Result<ReservedPort> ReservedPort::take(PortReach reach) {
   const int descriptor = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   ReservedPort port(descriptor, 0);
   sockaddr_in address{};
   address.sin_family = AF_INET;
-  ::inet_pton(AF_INET, kLoopback, &address.sin_addr);
+  const char* bound_address = reach == PortReach::kThisHost ? kLoopback : "0.0.0.0";
+  ::inet_pton(AF_INET, bound_address, &address.sin_addr);
   auto* any = reinterpret_cast<sockaddr*>(&address);  // how the socket interface takes every address
   socklen_t length = sizeof address;
   const int on = 1;
   const bool bound = descriptor >= 0 && ::setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on) == 0 &&
                      ::bind(descriptor, any, length) == 0 && ::getsockname(descriptor, any, &length) == 0;
   if (!bound)
-    return base::Error{std::string("no free port on ") + kLoopback + " for MASTER_PORT: " + std::generic_category().message(errno)};
+    return base::Error{std::string("no free port on ") + bound_address + " for MASTER_PORT: " + std::generic_category().message(errno)};
   port.number_ = ntohs(address.sin_port);
   return port;
 }

@@ -1,5 +1,5 @@
-// A TCP port of the loopback address that the system gives to nobody else for as long as this lives: bound, never listened on. A server
-// that sets SO_REUSEADDR, as c10d's store does, can bind and listen on it. One owner.
+// A TCP port that the system gives to nobody else for as long as this lives: bound, never listened on. A server that sets SO_REUSEADDR, as
+// c10d's store does, can bind and listen on it. One owner.
 #pragma once
 
 #include <cstdint>
@@ -10,10 +10,15 @@ namespace rematch::launch {
 
 inline constexpr const char* kLoopback = "127.0.0.1";
 
+enum class PortReach {
+  kThisHost,  // on the loopback address
+  kAllHosts,  // on every address of this host
+};
+
 class ReservedPort {
  public:
   // The error is the system's.
-  static base::Result<ReservedPort> take();
+  static base::Result<ReservedPort> take(PortReach reach = PortReach::kThisHost);
   ReservedPort(ReservedPort&& other) noexcept;
   ReservedPort& operator=(ReservedPort&&) = delete;
   ~ReservedPort();

@@ -3,7 +3,6 @@
 #include <poll.h>
 #include <signal.h>
 #include <sys/prctl.h>
-#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -13,7 +12,6 @@
 #include <boost/asio/posix/stream_descriptor.hpp>
 #include <boost/asio/signal_set.hpp>
 #include <boost/asio/steady_timer.hpp>
-#include <charconv>
 #include <cstring>
 #include <iostream>
 #include <nlohmann/json.hpp>
@@ -24,10 +22,13 @@
 #include "orchestrator/launch/attempt_lock.h"
 #include "orchestrator/launch/descendants.h"
 #include "orchestrator/launch/descriptor_limit.h"
+#include "orchestrator/launch/full_disk.h"
 #include "orchestrator/launch/kernel_oom.h"
 #include "orchestrator/launch/last_words.h"
+#include "orchestrator/launch/node_notice.h"
 #include "orchestrator/launch/process.h"
 #include "orchestrator/launch/rank_environment.h"
+#include "orchestrator/launch/rank_share.h"
 #include "orchestrator/launch/reserved_port.h"
 #include "schemas/protocol/launch_record.h"
 #include "schemas/protocol/record_file.h"
@@ -49,29 +50,17 @@ std::string host_name() {
   return name.data();
 }
 
-// nullopt: there is room, or the system does not tell.
-std::optional<std::string> full_disk(const std::filesystem::path& folder) {
-  constexpr std::uint64_t kFewBytes = 128 << 10;  // less than the records of one rank
-  struct statvfs disk {};
-  if (::statvfs(folder.c_str(), &disk) != 0) return std::nullopt;
-  const std::uint64_t free_bytes = static_cast<std::uint64_t>(disk.f_bavail) * disk.f_frsize;
-  const bool out_of_files = disk.f_files > 0 && disk.f_favail == 0;
-  if (free_bytes >= kFewBytes && !out_of_files) return std::nullopt;
-  return "the disk of " + folder.string() + " is full (" + (out_of_files ? "no further file" : std::to_string(free_bytes) + " bytes left") +
-         "): a rank that cannot write its record fails. Free space, then run again";
-}
-
 class Supervisor {
  public:
-  Supervisor(const SuperviseArguments& arguments, const Graces& graces, protocol::Trial trial)
-      : arguments_(arguments), graces_(graces), trial_(std::move(trial)), paths_{arguments.attempt_folder} {
+  Supervisor(const SuperviseArguments& arguments, const Graces& graces, protocol::Trial trial, RankShare share)
+      : arguments_(arguments), graces_(graces), trial_(std::move(trial)), share_(std::move(share)), paths_{arguments.attempt_folder} {
     record_.trial_id = trial_.trial_id;
     record_.attempt = arguments.attempt;
     record_.host = host_name();
     record_.supervisor_pid = ::getpid();
     record_.command = {arguments.trainer.string(), "--trial", paths_.trial().string()};
     record_.start_unix_ns = unix_now_ns();
-    for (std::int64_t rank : protocol::started_ranks(trial_)) record_.ranks.emplace_back().rank = rank;
+    for (std::int64_t rank : ranks_of_share(trial_, share_)) record_.ranks.emplace_back().rank = rank;
     record_.nodes = {node_from_environment(record_.host)};
     record_.allocation = allocation_from_environment();
   }
@@ -84,6 +73,7 @@ class Supervisor {
     }
     watch_signals();
     if (start_ranks()) {
+      tell_launcher(NodeNotice::What::kStarted);
       watch_control();
       deadline_.expires_after(milliseconds(trial_.timeout_ms));
       deadline_.async_wait([this](error_code error) {
@@ -93,6 +83,7 @@ class Supervisor {
     if (num_running() > 0) context_.run();
     leave_nothing_behind();
     blame_full_disk();
+    if (record_.end == LaunchEnd::kAllExited) tell_launcher(NodeNotice::What::kDone);
     record_.end_unix_ns = unix_now_ns();
     return record_;
   }
@@ -105,17 +96,35 @@ class Supervisor {
   }
 
   bool start_ranks() {
-    auto problem = allow_ranks(static_cast<std::int64_t>(record_.ranks.size()));
-    auto port = ReservedPort::take();
-    if (!problem && !port) problem = port.error();
+    const auto num_ranks = static_cast<std::int64_t>(record_.ranks.size());
+    auto problem = allow_ranks(num_ranks);
+    if (!problem && !ranks_stand_alone()) problem = refuse_devices(trial_, record_.nodes.front(), num_ranks);
+    if (!problem) problem = set_environment();
     if (problem) {
       fail_launch(problem->message);
       return false;
     }
-    master_port_.emplace(std::move(port).value());
-    record_.environment = shared_environment(trial_, master_port_->number());
     num_oom_kills_ = num_oom_kills();
     return start_next_ranks(ranks_stand_alone() ? num_cores() : record_.ranks.size());
+  }
+
+  std::optional<base::Error> set_environment() {
+    std::int64_t port_number = arguments_.master_port.value_or(0);
+    if (!arguments_.master_port) {
+      auto port = ReservedPort::take();
+      if (!port) return port.error();
+      master_port_.emplace(std::move(port).value());
+      port_number = master_port_->number();
+    }
+    record_.environment = shared_environment(trial_, share_, port_number);
+    return std::nullopt;
+  }
+
+  // One of several is heard by the launcher of all: the lines of the nodes reach it in the order in which they are written.
+  void tell_launcher(NodeNotice::What what) const {
+    if (!arguments_.master_port) return;
+    const std::string line = notice_line({what, share_.node});
+    static_cast<void>(!::write(STDOUT_FILENO, line.data(), line.size()));  // a launcher that is gone needs no word
   }
 
   // Ranks that communicate with nobody: nothing that one does ends another, and not all must run at a time.
@@ -139,7 +148,7 @@ class Supervisor {
     ProcessSpec spec;
     spec.program = arguments_.trainer;
     spec.arguments = {record_.command.begin() + 1, record_.command.end()};
-    spec.environment = rank_environment(record_.environment, rank.rank);
+    spec.environment = rank_environment(record_.environment, rank.rank, rank.rank - share_.node * ranks_per_node(trial_, share_));
     spec.output = paths_.rank_log(rank.rank);
     const bool opens_group = group_ == 0 || ranks_stand_alone();
     spec.placement = opens_group ? Placement::kNewGroup : Placement::kJoinGroup;
@@ -233,6 +242,7 @@ class Supervisor {
     ending_ = true;
     record_.end = why;
     record_.message = message;
+    if (is_own(why)) tell_launcher(NodeNotice::What::kFailed);
     switch (why) {
       case LaunchEnd::kRankFailed: return terminate_after(graces_.settle, graces_.failed);
       case LaunchEnd::kAllExited:
@@ -242,6 +252,12 @@ class Supervisor {
       case LaunchEnd::kLaunchFailed:
       case LaunchEnd::kNodeFailed: return terminate_after(milliseconds(0), graces_.stopped);
     }
+  }
+
+  // What the launcher told this supervisor needs no telling it.
+  bool is_own(LaunchEnd why) const {
+    const bool told = why == LaunchEnd::kInterrupted || why == LaunchEnd::kControllerLost;
+    return !told && (why != LaunchEnd::kRankFailed || record_.cause_rank);
   }
 
   void terminate_after(milliseconds settle, milliseconds grace) {
@@ -285,10 +301,19 @@ class Supervisor {
     control_.async_read_some(asio::buffer(command_), [this](error_code error, std::size_t) {
       if (error == asio::error::operation_aborted) return;
       if (error) return end_attempt(LaunchEnd::kControllerLost, "the controller is gone");
-      end_attempt(LaunchEnd::kInterrupted, "stopped on request");
-      if (command_[0] == kStopNow) kill_group();
+      obey(command_[0]);
       read_control();
     });
+  }
+
+  void obey(char command) {
+    if (command == kPeerFailed) return end_attempt(LaunchEnd::kRankFailed, "a rank of another node failed");
+    if (command == kPeersDone) {
+      if (num_running() > 0 && !ending_) record_.cause_rank = first_running();
+      return end_attempt(LaunchEnd::kRankFailed, "the ranks of another node had ended well, and those of this one went on");
+    }
+    end_attempt(LaunchEnd::kInterrupted, "stopped on request");
+    if (command == kStopNow) kill_group();
   }
 
   void watch_signals() {
@@ -313,6 +338,7 @@ class Supervisor {
   const SuperviseArguments& arguments_;
   const Graces& graces_;
   protocol::Trial trial_;
+  RankShare share_;
   protocol::AttemptPaths paths_;
   protocol::LaunchRecord record_;
   asio::io_context context_{1};
@@ -333,29 +359,24 @@ class Supervisor {
 
 }  // namespace
 
-std::vector<std::string> supervise_command(const SuperviseArguments& arguments) {
-  return {kSuperviseVerb, arguments.trainer.string(), arguments.attempt_folder.string(), std::to_string(arguments.attempt)};
-}
-
-std::optional<SuperviseArguments> parse_supervise_command(int argc, const char* const* argv) {
-  if (argc != 5 || std::string(argv[1]) != kSuperviseVerb) return std::nullopt;
-  SuperviseArguments arguments{argv[2], argv[3], 0};
-  const std::string attempt = argv[4];
-  const auto parsed = std::from_chars(attempt.data(), attempt.data() + attempt.size(), arguments.attempt);
-  if (parsed.ec != std::errc() || parsed.ptr != attempt.data() + attempt.size()) return std::nullopt;
-  return arguments;
-}
-
 int supervise(const SuperviseArguments& arguments, const Graces& graces) {
-  const auto lock = AttemptLock::try_take(arguments.attempt_folder);
+  auto share = arguments.master_port ? share_of_step() : RankShare{};
+  if (!share) {
+    std::cerr << "rematch supervise: " << share.error().message << "\n";
+    return 1;
+  }
+  const protocol::AttemptPaths paths{arguments.attempt_folder};
+  const protocol::AttemptPaths own = arguments.master_port ? paths.node(share.value().node) : paths;
+  if (arguments.master_port) std::filesystem::create_directories(own.root);
+  const auto lock = AttemptLock::try_take(own.root);
   if (!lock) {
-    std::cerr << "rematch supervise: " << arguments.attempt_folder.string() << " is no folder, or is supervised by another process\n";
+    std::cerr << "rematch supervise: " << own.root.string() << " is no folder, or is supervised by another process\n";
     return 1;
   }
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
-  const protocol::AttemptPaths paths{arguments.attempt_folder};
-  const protocol::LaunchRecord record = Supervisor(arguments, graces, protocol::read_trial(paths.trial().string())).run();
-  protocol::write_file_unsynced(paths.launch(), protocol::to_json(record).dump(2) + "\n");
+  const protocol::LaunchRecord record =
+      Supervisor(arguments, graces, protocol::read_trial(paths.trial().string()), std::move(share).value()).run();
+  protocol::write_file_unsynced(own.launch(), protocol::to_json(record).dump(2) + "\n");
   return 0;
 }
 

@@ -2,34 +2,21 @@
 // It starts the ranks that the trial wants started, in one process group, hears of every exit at once, ends the attempt on failure, at the
 // deadline, on request or when the controller is gone, leaves no descendant alive, and writes launch.json as its last deed. Its stdin is
 // the control channel. Ranks of a prediction communicate with nobody: each has a group of its own, at most as many run at a time as the
-// machine has cores, and one that fails ends no other.
+// machine has cores, and one that fails ends no other. Of an attempt on several nodes there is one supervisor on each, with that node's
+// share of the ranks: its record is a part, in a folder of the node's below the attempt's, and stdout tells the launcher how it goes.
 #pragma once
 
 #include <chrono>
-#include <cstdint>
-#include <filesystem>
-#include <optional>
-#include <string>
-#include <vector>
+
+#include "orchestrator/launch/supervise_command.h"
 
 namespace rematch::launch {
-
-// The hidden verb by which rematch starts itself as a supervisor: `rematch supervise TRAINER ATTEMPT_FOLDER ATTEMPT`.
-inline constexpr const char* kSuperviseVerb = "supervise";
-
-struct SuperviseArguments {
-  std::filesystem::path trainer;
-  std::filesystem::path attempt_folder;
-  std::int64_t attempt = 1;
-};
-
-std::vector<std::string> supervise_command(const SuperviseArguments& arguments);
-// For programs that answer the hidden verb without a command line parser; nullopt when argv is anything else.
-std::optional<SuperviseArguments> parse_supervise_command(int argc, const char* const* argv);
 
 // Bytes on the control channel; its end means that the controller is gone.
 inline constexpr char kStopCleanly = 'c';
 inline constexpr char kStopNow = 'k';
+inline constexpr char kPeerFailed = 'p';  // on another node: ranks may end by themselves first, as after a failure on this one
+inline constexpr char kPeersDone = 'd';   // those of another node, and these went on for longer than the grace for stragglers
 
 // How long each ending may take.
 struct Graces {

@@ -70,6 +70,23 @@ void add_failure_facts(const base::Failure& failure, std::vector<Fact>& facts) {
   facts.push_back({"message", "message", text_cell(failure.message)});
 }
 
+std::string job_text(const protocol::Allocation& allocation) {
+  std::string text = std::to_string(allocation.job_id);
+  if (allocation.array_job_id && allocation.array_task_id)
+    text += ", element " + std::to_string(*allocation.array_task_id) + " of array " + std::to_string(*allocation.array_job_id);
+  if (allocation.restart_count > 0) text += ", requeued " + std::to_string(allocation.restart_count) + " times";
+  return text;
+}
+
+void add_place_facts(const protocol::LaunchRecord& launch, std::vector<Fact>& facts) {
+  std::string nodes;
+  for (const protocol::LaunchNode& node : launch.nodes) nodes += (nodes.empty() ? "" : ", ") + node.node;
+  facts.push_back({"nodes", "nodes", text_cell(nodes)});
+  if (!launch.allocation) return;
+  facts.push_back({"job", "Slurm job", text_cell(job_text(*launch.allocation))});
+  facts.push_back({"runner", "runner", launch.allocation->runner ? text_cell(*launch.allocation->runner) : Cell{}});
+}
+
 std::vector<Fact> attempt_facts(const AttemptRows& attempt) {
   const Trial& trial = attempt.trial;
   std::vector<Fact> facts = {
@@ -85,6 +102,7 @@ std::vector<Fact> attempt_facts(const AttemptRows& attempt) {
       {"strays_ended", "strays ended", Count{attempt.launch.strays_ended}},
       {"replay_command", "replay, in a copy of its folder", text_cell(replay_command(attempt))},
   };
+  if (attempt.launch.allocation || attempt.launch.nodes.size() > 1) add_place_facts(attempt.launch, facts);
   if (!attempt.ranks.empty() && attempt.ranks.front().hello) {
     const protocol::HelloRecord& hello = *attempt.ranks.front().hello;
     facts.push_back({"resolved", "resolved to", text_cell(recompute_text(hello.resolved_recompute))});

@@ -39,6 +39,12 @@ Cell time_cell(const base::AttemptRows& attempt, std::optional<double> duration_
   return base::is_predicted(attempt.trial) ? Cell{} : cell_of<Nanoseconds>(duration_ns);
 }
 
+// nullptr: the launch record does not tell.
+const protocol::LaunchNode* node_of(const base::AttemptRows& attempt, const RankRows& rank) {
+  const auto index = static_cast<std::size_t>(rank.exit.node);
+  return index < attempt.launch.nodes.size() ? &attempt.launch.nodes[index] : nullptr;
+}
+
 Table ranks_table(const base::AttemptRows& attempt) {
   struct Row {
     const RankRows* rank;
@@ -47,7 +53,18 @@ Table ranks_table(const base::AttemptRows& attempt) {
   std::vector<Row> rows;
   for (const RankRows& rank : attempt.ranks) rows.push_back({&rank, rules::peak_of_rank(rank)});
   auto measured = [](const Row& row, const Cell& cell) { return row.peak.binding_phase ? cell : Cell{}; };
-  const std::vector<ColumnOf<Row>> columns = {
+  std::vector<ColumnOf<Row>> columns;
+  if (attempt.launch.allocation || attempt.launch.nodes.size() > 1) {
+    columns.push_back({{"node", "node"}, [&](const Row& r) {
+                         const auto* node = node_of(attempt, *r.rank);
+                         return node != nullptr ? text_cell(node->node) : Cell{};
+                       }});
+    columns.push_back({{"visible_devices", "devices"}, [&](const Row& r) {
+                         const auto* node = node_of(attempt, *r.rank);
+                         return node != nullptr && node->visible_devices ? text_cell(*node->visible_devices) : Cell{};
+                       }});
+  }
+  const std::vector<ColumnOf<Row>> of_each = {
       {{"host", "host"}, [](const Row& r) { return r.rank->hello ? text_cell(r.rank->hello->host) : Cell{}; }},
       {{"pid", "pid"}, [](const Row& r) { return r.rank->exit.pid == 0 ? Cell{} : Cell{Count{r.rank->exit.pid}}; }},
       {{"exit", "exit"}, [](const Row& r) { return exit_cell(r.rank->exit); }},
@@ -59,6 +76,7 @@ Table ranks_table(const base::AttemptRows& attempt) {
       {{"peak_reserved_bytes", "peak reserved"}, [=](const Row& r) { return measured(r, Bytes{r.peak.reserved_bytes}); }},
       {{"binding_phase", "binding phase"}, [](const Row& r) { return name_cell(r.peak.binding_phase); }},
   };
+  columns.insert(columns.end(), of_each.begin(), of_each.end());
   const auto rank_of = [](const Row& r) { return r.rank->rank; };
   return table_of("ranks", "Ranks", with_rank(attempt, rank_of, columns), rows);
 }

@@ -76,23 +76,42 @@ std::vector<FieldDifference> differences_of(const RecordedFields& own, const Rec
   return differences;
 }
 
-void append(const Fields& fields, std::string& text) {
-  for (const auto& [name, value] : fields) text.append(name).append(1, '\0').append(value).append(1, '\0');
+// Which of the recorded fields.
+using Wanted = bool (*)(std::string_view field);
+bool all_fields(std::string_view /*field*/) { return true; }
+bool names_no_place(std::string_view field) { return !names_a_place(field); }
+
+void append(const Fields& fields, Wanted wanted, std::string& text) {
+  for (const auto& [name, value] : fields)
+    if (wanted(name)) text.append(name).append(1, '\0').append(value).append(1, '\0');
 }
 
-// Equal hashes are equal settings.
-std::string hash_of(const RecordedFields& fields) {
+// Equal hashes are equal fields.
+std::string hash_of(const RecordedFields& fields, Wanted wanted) {
   std::string text;
-  append(fields.of_attempt, text);
-  for (const auto& [rank, of_rank] : fields.of_rank) append(of_rank, text.append(std::to_string(rank)).append(1, '\0'));
+  append(fields.of_attempt, wanted, text);
+  for (const auto& [rank, of_rank] : fields.of_rank) append(of_rank, wanted, text.append(std::to_string(rank)).append(1, '\0'));
   return base::content_hash(text);
 }
 
 struct Setting {
   std::size_t attempt = 0;  // index
-  std::string hash;
+  std::int64_t block = 0;
+  bool allocated = false;  // by Slurm: where it ran is set against its block alone
+  std::string hash;        // of what is set against the whole group
+  std::string place_hash;  // of an allocated one
   bool all_ranks = false;  // each said its part
 };
+
+Setting setting_of(const AttemptRows& attempt, std::size_t index) {
+  const auto has_hello = [](const base::RankRows& rank) { return rank.hello.has_value(); };
+  const RecordedFields fields = recorded_fields(attempt);
+  Setting setting{index, attempt.trial.block, attempt.launch.allocation.has_value(), "", "", false};
+  setting.hash = hash_of(fields, setting.allocated ? names_no_place : all_fields);
+  if (setting.allocated) setting.place_hash = hash_of(fields, names_a_place);
+  setting.all_ranks = std::all_of(attempt.ranks.begin(), attempt.ranks.end(), has_hello);
+  return setting;
+}
 
 // The attempts that count, controls first.
 std::vector<Setting> settings_of_group(const base::StudyRows& study, const std::string& group_id) {
@@ -100,22 +119,20 @@ std::vector<Setting> settings_of_group(const base::StudyRows& study, const std::
   for (const bool wanted_control : {true, false})
     for (const base::ArmRow& arm : study.plan.arms) {
       if (arm.group_id != group_id || arm.is_control != wanted_control) continue;
-      for (std::size_t index : judged_attempts(study, arm.arm)) {
-        const AttemptRows& attempt = study.attempts[index];
-        const auto has_hello = [](const base::RankRows& rank) { return rank.hello.has_value(); };
-        const bool all_ranks = std::all_of(attempt.ranks.begin(), attempt.ranks.end(), has_hello);
-        settings.push_back({index, hash_of(recorded_fields(attempt)), all_ranks});
-      }
+      for (std::size_t index : judged_attempts(study, arm.arm)) settings.push_back(setting_of(study.attempts[index], index));
     }
   return settings;
 }
 
-const Setting& most_common(const std::vector<Setting>& settings) {
+using Settings = std::vector<Setting>;
+
+// On a tie the first.
+const Setting& most_common(const Settings& settings, std::string Setting::*hash) {
   const Setting* best = &settings.front();
   std::int64_t best_count = 0;
   for (const Setting& setting : settings) {
-    const std::int64_t count =
-        setting.all_ranks ? std::count_if(settings.begin(), settings.end(), [&](const Setting& s) { return s.hash == setting.hash; }) : 0;
+    const auto is_alike = [&](const Setting& other) { return other.*hash == setting.*hash; };
+    const std::int64_t count = setting.all_ranks ? std::count_if(settings.begin(), settings.end(), is_alike) : 0;
     if (count <= best_count) continue;
     best = &setting;
     best_count = count;
@@ -123,18 +140,47 @@ const Setting& most_common(const std::vector<Setting>& settings) {
   return *best;
 }
 
-void add_unmatched_of_group(const base::StudyRows& study, const base::ArmRow& arm, std::vector<Unmatched>& unmatched) {
-  const std::vector<Setting> settings = settings_of_group(study, arm.group_id);
-  if (settings.empty()) return;
-  const Setting& common = most_common(settings);
-  const AttemptRows& against = study.attempts[common.attempt];
-  for (const Setting& setting : settings) {
-    if (setting.hash == common.hash) continue;
-    const AttemptRows& attempt = study.attempts[setting.attempt];
-    std::vector<FieldDifference> differences = field_differences(attempt, against, arm.variation);
-    if (differences.empty()) continue;
-    unmatched.push_back({attempt.trial.trial_id, attempt.attempt, attempt.trial.arm, against.trial.trial_id, std::move(differences)});
+struct Against {
+  const Setting& setting;
+  Wanted wanted;
+};
+
+void add_differences(const base::StudyRows& study, const base::ArmRow& arm, const Setting& setting, const Against& common,
+                     std::vector<Unmatched>& unmatched) {
+  const AttemptRows& attempt = study.attempts[setting.attempt];
+  const AttemptRows& against = study.attempts[common.setting.attempt];
+  std::vector<FieldDifference> differences = field_differences(attempt, against, arm.variation);
+  std::erase_if(differences, [&](const FieldDifference& difference) { return !common.wanted(difference.field); });
+  if (differences.empty()) return;
+  unmatched.push_back({attempt.trial.trial_id, attempt.attempt, attempt.trial.arm, against.trial.trial_id, std::move(differences)});
+}
+
+// Where the trials of a block ran, against where most of them did.
+void add_misplaced(const base::StudyRows& study, const base::ArmRow& arm, const Settings& settings, std::vector<Unmatched>& unmatched) {
+  std::map<std::int64_t, Settings> by_block;
+  for (const Setting& setting : settings)
+    if (setting.allocated) by_block[setting.block].push_back(setting);
+  for (const auto& [block, of_block] : by_block) {
+    const Setting& common = most_common(of_block, &Setting::place_hash);
+    for (const Setting& setting : of_block)
+      if (setting.place_hash != common.place_hash) add_differences(study, arm, setting, {common, names_a_place}, unmatched);
   }
+}
+
+void add_unmatched_of_group(const base::StudyRows& study, const base::ArmRow& arm, std::vector<Unmatched>& unmatched) {
+  const Settings settings = settings_of_group(study, arm.group_id);
+  if (settings.empty()) return;
+  const Setting& common = most_common(settings, &Setting::hash);
+  for (const Setting& setting : settings)
+    if (setting.hash != common.hash)
+      add_differences(study, arm, setting, {common, setting.allocated && common.allocated ? names_no_place : all_fields}, unmatched);
+  add_misplaced(study, arm, settings, unmatched);
+}
+
+// The first of the arm's; nullptr: none.
+const Unmatched* unmatched_of(const std::vector<Unmatched>& unmatched, const std::string& arm) {
+  const auto found = std::find_if(unmatched.begin(), unmatched.end(), [&](const Unmatched& one) { return one.arm == arm; });
+  return found == unmatched.end() ? nullptr : &*found;
 }
 
 void drop_comparisons(base::ArmVerdict& arm) {
@@ -142,12 +188,6 @@ void drop_comparisons(base::ArmVerdict& arm) {
   arm.hot_rank_moved.reset();
   arm.moved.reset();
   if (arm.failed_comparison) arm.failed_comparison = base::FailedComparison{};
-}
-
-// The first of the arm's; nullptr: none.
-const Unmatched* unmatched_of(const std::vector<Unmatched>& unmatched, const std::string& arm) {
-  const auto found = std::find_if(unmatched.begin(), unmatched.end(), [&](const Unmatched& one) { return one.arm == arm; });
-  return found == unmatched.end() ? nullptr : &*found;
 }
 
 }  // namespace

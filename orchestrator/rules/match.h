@@ -16,7 +16,9 @@ namespace rematch::rules {
 std::vector<base::FieldDifference> field_differences(const base::AttemptRows& attempt, const base::AttemptRows& against,
                                                      std::string_view variation = "");
 
-// The attempts that count of each group against the setting that most of them have, and on a tie against the control's first.
+// The attempts that count of each group against the setting that most of them have, and on a tie against the control's first. Those that
+// ran in a Slurm allocation are set in that against the group but for the fields that name a place (names_a_place), and in these against
+// where most of their own block ran: another block may have other nodes.
 std::vector<base::Unmatched> find_unmatched(const base::StudyRows& study);
 
 bool is_unmatched(const std::vector<base::Unmatched>& unmatched, const base::AttemptRows& attempt);

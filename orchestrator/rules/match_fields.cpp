@@ -48,6 +48,15 @@ constexpr std::array kFree = {
     FreeField{kHello, "resolved_recompute", "what is compared; a control's is attested apart"},
 };
 
+constexpr std::array<std::string_view, 7> kPlaces = {"launch.host",
+                                                     "launch.environment.MASTER_ADDR",
+                                                     "hello.host",
+                                                     "machine.device_id",
+                                                     "machine.cpu_affinity",
+                                                     "machine.environment.CUDA_VISIBLE_DEVICES",
+                                                     "machine.environment.NVIDIA_VISIBLE_DEVICES"};
+constexpr std::string_view kNodes = "launch.nodes";
+
 bool is_free(RecordedDocument document, const std::string& field) {
   return std::any_of(kFree.begin(), kFree.end(), [&](const FreeField& free) { return free.document == document && free.field == field; });
 }
@@ -77,7 +86,25 @@ class Flattening {
   std::map<std::string, std::string>& fields_;
 };
 
+std::string joined(const std::vector<protocol::LaunchNode>& nodes, std::string (*text_of)(const protocol::LaunchNode&)) {
+  std::string text;
+  for (const protocol::LaunchNode& node : nodes) text += (text.empty() ? "" : "; ") + text_of(node);
+  return text;
+}
+
+void add_nodes(const std::vector<protocol::LaunchNode>& nodes, std::map<std::string, std::string>& fields) {
+  const std::string name(kNodes);
+  fields[name] = joined(nodes, [](const protocol::LaunchNode& node) { return node.node; });
+  fields[name + ".host"] = joined(nodes, [](const protocol::LaunchNode& node) { return node.host; });
+  fields[name + ".visible_devices"] = joined(nodes, [](const protocol::LaunchNode& node) { return node.visible_devices.value_or("any"); });
+  fields[name + ".topology"] = joined(nodes, [](const protocol::LaunchNode& node) { return node.topology.value_or("unknown"); });
+}
+
 }  // namespace
+
+bool names_a_place(std::string_view field) {
+  return field.starts_with(kNodes) || std::find(kPlaces.begin(), kPlaces.end(), field) != kPlaces.end();
+}
 
 std::span<const FreeField> free_fields() { return kFree; }
 
@@ -94,6 +121,7 @@ RecordedFields recorded_fields(const base::AttemptRows& attempt) {
   protocol::LaunchRecord launch = attempt.launch;
   launch.command = command_without_folders(std::move(launch.command));
   Flattening(kLaunch, "launch.", fields.of_attempt).add("", protocol::to_json(launch));
+  add_nodes(launch.nodes, fields.of_attempt);
   for (const base::RankRows& rank : attempt.ranks)
     if (rank.hello) Flattening(kHello, "hello.", fields.of_rank[rank.rank]).add("", json::parse(protocol::to_line(*rank.hello)));
   return fields;

@@ -23,8 +23,12 @@ struct FreeField {
 };
 std::span<const FreeField> free_fields();
 
+// Whether a field names the machines, devices or cores that a trial ran on, and not what they are like. Under Slurm such fields are held
+// fixed within a block, whose trials run in one allocation; another block may have got other nodes.
+bool names_a_place(std::string_view field);
+
 // Names are "training.seed" of the trial, "launch.host" of the launch record, "hello.host" and "machine.driver_version" of a rank.
-// A value is text as it is, anything else as JSON, null as "".
+// A value is text as it is, anything else as JSON, null as "". Of nodes "launch.nodes" has the names, parted by "; ".
 struct RecordedFields {
   std::map<std::string, std::string> of_attempt;
   std::map<std::int64_t, std::map<std::string, std::string>> of_rank;  // of ranks that wrote a first line

@@ -1,32 +1,16 @@
 #include "orchestrator/slurm/client.h"
 
-#include <unistd.h>
-
-#include <cstdlib>
-#include <filesystem>
-#include <optional>
-#include <sstream>
-
+#include "orchestrator/launch/find_program.h"
 #include "orchestrator/launch/process.h"
 
 namespace rematch::slurm {
 
 namespace {
 
-std::optional<std::filesystem::path> find_on_path(const std::string& program) {
-  const char* path = std::getenv("PATH");  // NOLINT(concurrency-mt-unsafe): nothing sets the environment
-  std::istringstream folders(path == nullptr ? "" : path);
-  for (std::string folder; std::getline(folders, folder, ':');) {
-    const auto candidate = std::filesystem::path(folder.empty() ? "." : folder) / program;
-    if (::access(candidate.c_str(), X_OK) == 0) return candidate;
-  }
-  return std::nullopt;
-}
-
 class ProgramClient final : public Client {
  public:
   base::Result<Answer> call(const std::vector<std::string>& command, std::chrono::milliseconds deadline) override {
-    const auto program = find_on_path(command.front());
+    const auto program = launch::find_program(command.front());
     if (!program)
       return base::Error{"Slurm's " + command.front() + " is not on PATH. Run where Slurm's client commands are, such as a login node"};
     launch::ProcessSpec spec;

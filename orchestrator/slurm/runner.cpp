@@ -7,7 +7,6 @@
 #include <cerrno>
 #include <exception>
 #include <random>
-#include <sstream>
 #include <system_error>
 #include <utility>
 #include <vector>
@@ -18,6 +17,7 @@
 #include "orchestrator/engine/held_signals.h"
 #include "orchestrator/engine/part.h"
 #include "orchestrator/launch/allocation.h"
+#include "orchestrator/launch/host_names.h"
 #include "orchestrator/launch/this_host.h"
 #include "orchestrator/slurm/overseer.h"
 #include "orchestrator/slurm/own_job.h"
@@ -105,18 +105,14 @@ base::Result<Assignment> read_assignment(const RunnerArguments& arguments) {
 }
 
 // Slurm's names of the allocation's nodes, in its order; outside Slurm this host's.
-std::vector<std::string> node_names(Client& client, const std::string& host) {
+std::vector<std::string> node_names(const std::string& host) {
   const auto list = launch::environment_text("SLURM_JOB_NODELIST");
   if (!list) return {host};
-  const auto answer = client.call({"scontrol", "show", "hostnames", *list}, kClientDeadline);
-  if (!answer || answer.value().exit_code != 0) return {*list};
-  std::vector<std::string> names;
-  std::istringstream words(answer.value().out);
-  for (std::string name; words >> name;) names.push_back(name);
-  return names;
+  auto names = launch::host_names(*list);
+  return names ? std::move(names).value() : std::vector<std::string>{*list};
 }
 
-protocol::RunnerRecord describe(const Assignment& assignment, Client& client) {
+protocol::RunnerRecord describe(const Assignment& assignment) {
   protocol::RunnerRecord record;
   record.scope = protocol::scope_of(assignment.task);
   record.runner_id = new_runner_id();
@@ -126,7 +122,7 @@ protocol::RunnerRecord describe(const Assignment& assignment, Client& client) {
   record.host = launch::host_name();
   record.pid = ::getpid();
   record.allocation = launch::allocation_from_environment();
-  record.nodes = node_names(client, record.host);
+  record.nodes = node_names(record.host);
   return record;
 }
 
@@ -160,7 +156,7 @@ class Runner {
         assignment_(std::move(assignment)),
         client_(client),
         listener_(listener),
-        claim_(arguments.study_folder, describe(assignment_, client), claim_options()) {}
+        claim_(arguments.study_folder, describe(assignment_), claim_options()) {}
 
   RunnerResult run() {
     try {

@@ -64,6 +64,14 @@ void insert_rank(Database& database, const Key& key_of_attempt, const RankRows& 
   insert_last_step(database, key, rank);
 }
 
+// What the launch record says of the place of a rank.
+void put_visible_devices(Database& database, const Key& key, const AttemptRows& attempt, const RankRows& rank) {
+  const auto node = static_cast<std::size_t>(rank.exit.node);
+  if (node >= attempt.launch.nodes.size() || !attempt.launch.nodes[node].visible_devices) return;
+  database.run("UPDATE rank SET visible_devices = ? WHERE study_id = ? AND trial_id = ? AND attempt = ? AND rank = ?",
+               {*attempt.launch.nodes[node].visible_devices, key[0].second, key[1].second, key[2].second, rank.rank});
+}
+
 // The fold that a row of `phase` or `label_count` belongs to; nullptr when there is none (an edited database).
 protocol::PhasePeaks* phases_of(RankRows& rank, const PhaseRow& row) {
   if (row.source == "model") return rank.model ? &rank.model->phases : nullptr;
@@ -131,11 +139,20 @@ void insert_attempt(Database& database, const AttemptRows& attempt) {
   columns("start_unix_ns", attempt.launch.start_unix_ns);
   columns("end_unix_ns", attempt.launch.end_unix_ns);
   columns("strays_ended", attempt.launch.strays_ended);
+  const auto& allocation = attempt.launch.allocation;
+  columns("job_id", allocation ? std::optional(allocation->job_id) : std::nullopt);
+  columns("array_job_id", allocation ? allocation->array_job_id : std::nullopt);
+  columns("array_task_id", allocation ? allocation->array_task_id : std::nullopt);
+  columns("restart_count", allocation ? std::optional(allocation->restart_count) : std::nullopt);
+  columns("runner", allocation ? allocation->runner : std::nullopt);
   columns("world_size", attempt.trial.parallel.world_size);
   columns("launch_document", protocol::to_json(attempt.launch).dump());
   columns("trial_document", own_document(database, attempt));
   insert_values(database, "attempt", key, columns, OnConflict::kFail);
-  for (const RankRows& rank : attempt.ranks) insert_rank(database, key, rank);
+  for (const RankRows& rank : attempt.ranks) {
+    insert_rank(database, key, rank);
+    put_visible_devices(database, key, attempt, rank);
+  }
   if (attempt.failure) insert_row(database, "failure", key, *attempt.failure);
 }
 

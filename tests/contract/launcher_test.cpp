@@ -5,6 +5,7 @@
 
 #include <set>
 
+#include "orchestrator/launch/allocation.h"
 #include "schemas/protocol/launch_record.h"
 #include "tests/support/fake_attempt.h"
 
@@ -18,6 +19,8 @@ using std::chrono::milliseconds;
 class LauncherContract : public ::testing::TestWithParam<std::string> {
  protected:
   LaunchRecord run(FakeAttempt& attempt, const FakeAttempt::During& during = nullptr) {
+    const bool on_two_nodes = GetParam() == "srun" && attempt.trial().parallel.world_size % 2 == 0;
+    attempt.request().step.num_nodes = on_two_nodes ? 2 : 1;
     const auto launcher = launch::make_launcher(GetParam());
     const auto result = attempt.run(*launcher.value(), during);
     if (!result) throw std::runtime_error("the attempt did not end within the test's deadline");
@@ -172,15 +175,22 @@ TEST_P(LauncherContract, KnowsWhenNothingOfAnAttemptRuns) {
   EXPECT_TRUE(other.value()->wait_until_gone(attempt.paths().root, std::chrono::milliseconds(1000)));
 }
 
-INSTANTIATE_TEST_SUITE_P(Registered, LauncherContract, ::testing::ValuesIn(launch::launcher_names()),
+// Those of a job step only in an allocation, of two nodes at least: tests/slurm has one.
+std::vector<std::string> usable_launchers() {
+  std::vector<std::string> names = launch::launcher_names();
+  if (!launch::allocation_from_environment()) std::erase(names, "srun");
+  return names;
+}
+
+INSTANTIATE_TEST_SUITE_P(Registered, LauncherContract, ::testing::ValuesIn(usable_launchers()),
                          [](const auto& parameter) { return parameter.param; });
 
-TEST(LauncherTable, HoldsOneLauncherAFileOfItsFolder) { EXPECT_EQ(launch::launcher_names(), std::vector<std::string>{"local"}); }
+TEST(LauncherTable, HoldsOneLauncherAFileOfItsFolder) { EXPECT_EQ(launch::launcher_names(), (std::vector<std::string>{"local", "srun"})); }
 
 TEST(LauncherTable, NamesTheKnownLaunchersWhenAskedForAnother) {
   const auto launcher = launch::make_launcher("pigeon");
   ASSERT_FALSE(launcher.ok());
-  EXPECT_EQ(launcher.error().message, "no launcher is called \"pigeon\"; there are: local");
+  EXPECT_EQ(launcher.error().message, "no launcher is called \"pigeon\"; there are: local, srun");
 }
 
 }  // namespace

@@ -205,6 +205,7 @@ class StudyBuilder {
     rows.launch.host = "node-a";
     rows.launch.supervisor_pid = 3999;
     rows.launch.command = {"/opt/rematch-train", "--trial", "/runs/trial one/trial.json"};
+    rows.launch.nodes = {{"node-a", "node-a", std::nullopt, std::nullopt}};
     rows.launch.environment = {{"MASTER_ADDR", "127.0.0.1"}, {"MASTER_PORT", "29500"}};
     rows.launch.start_unix_ns = 1'700'000'000'000'000'000;
     rows.launch.end_unix_ns = 1'700'000'002'000'000'000;

@@ -2,6 +2,7 @@
 leaves is what a local run comes to."""
 import json
 import os
+import pathlib
 import signal
 import unittest
 
@@ -97,6 +98,7 @@ class Work(unittest.TestCase):
     def check_complete(self, study, code):
         self.assertEqual(code, 0, study.log() if (study.folder / "controller.log").exists() else "")
         self.assertEqual(study.marked_processes(), [])
+        study.submit(close_unix_ns=4)
         again = study.run()
         self.assertEqual(again.returncode, 0, again.stderr)
         self.assertEqual(study.difference(self.local.content()), {})
@@ -150,6 +152,40 @@ class Work(unittest.TestCase):
                 self.assertEqual(study.ends(), ["interrupted"])
                 self.assertEqual(study.calls("scontrol requeue"), [])
                 self.assertEqual(study.marked_processes(), [])
+
+    def test_a_trial_whose_ranks_the_end_of_the_job_ended_is_not_judged(self):
+        """Slurm signals every process of a job, in any order."""
+        for seen in (True, False):
+            with self.subTest(seen=seen):
+                study = self.study()
+                with study.working(fake=SLOW) as runner:
+                    study.wait_done(2)
+                    trial = wait_for(lambda: [path for path in study.files("rank-00001.jsonl") if '"slot": 2' in (path.parent / "trial.json").read_text()],
+                                     20, "the third trial")[0]
+                    ranks = [pid for pid in study.marked_processes() if b"fake_trainer" in self.command_of(pid).split(b"\0")[0]]
+                    self.assertEqual(len(ranks), 2)
+                    if not seen:
+                        runner.send_signal(signal.SIGSTOP)
+                    for pid in ranks:
+                        os.kill(pid, signal.SIGTERM)
+                    if seen:
+                        runner.send_signal(signal.SIGTERM)
+                    else:
+                        wait_for(lambda: (trial.parent / "launch.json").exists(), 20, "the end of the attempt")
+                        runner.kill()
+                    self.assertEqual(runner.wait(timeout=time_allowance(20)), 75 if seen else -signal.SIGKILL, study.log())
+                self.assertEqual(json.loads((trial.parent / "launch.json").read_text())["end"], "rank_failed")
+                self.assertEqual(len(study.files("done.json")), 2)
+                second = study.work()
+                self.assertTrue((trial.parent / "superseded.json").exists())
+                self.check_complete(study, second.returncode)
+
+    @staticmethod
+    def command_of(pid):
+        try:
+            return pathlib.Path(f"/proc/{pid}/cmdline").read_bytes()
+        except OSError:
+            return b""
 
     def test_a_job_that_slurm_does_not_take_back_says_so(self):
         study = self.study()

@@ -64,6 +64,18 @@ class FakeAttempt {
   launch::LaunchRequest request_;
 };
 
+// Throws std::runtime_error before the rank has said hello.
+inline pid_t pid_of_rank(const FakeAttempt& attempt, std::int64_t rank) {
+  const auto file = protocol::read_record_file(attempt.paths().rank_record(rank));
+  if (file.records.empty()) throw std::runtime_error("rank " + std::to_string(rank) + " has not said hello");
+  return static_cast<pid_t>(std::get<protocol::HelloRecord>(file.records.front()).pid);
+}
+
+inline pid_t parent_of(pid_t pid) {
+  const auto text = protocol::read_whole_file("/proc/" + std::to_string(pid) + "/stat");
+  return static_cast<pid_t>(std::stol(text->substr(text->rfind(')') + 4)));
+}
+
 // Pid of a daemon that the behaviour "daemon" of this rank started.
 inline pid_t daemon_pid(const std::filesystem::path& attempt_folder, std::int64_t rank) {
   const auto text = protocol::read_whole_file(attempt_folder / ("daemon-" + std::to_string(rank) + ".pid"));

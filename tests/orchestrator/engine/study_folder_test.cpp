@@ -101,10 +101,13 @@ TEST_F(StudyFolderTest, RemovesWhatADeadProcessOfThisHostHadPreparedAndNothingEl
 TEST_F(StudyFolderTest, ASupersededAttemptIsNotDoneAndStays) {
   const AttemptOnDisk first = folder_.begin_attempt(trial_);
   folder_.mark_done(first, trial_.trial_id);
-  folder_.supersede(first);
+  folder_.supersede(folder_.attempts(trial_.trial_id).front(), trial_.trial_id);
   EXPECT_FALSE(folder_.is_done(trial_.trial_id));
   EXPECT_TRUE(fs::exists(protocol::AttemptPaths{first.folder}.superseded()));
   EXPECT_FALSE(fs::exists(protocol::AttemptPaths{first.folder}.done()));
+  const AttemptOnDisk second = folder_.begin_attempt(trial_);
+  folder_.supersede(second, trial_.trial_id);
+  EXPECT_TRUE(fs::exists(protocol::AttemptPaths{second.folder}.superseded())) << "one that was never done";
 }
 
 TEST_F(StudyFolderTest, CountsTheDoneTrialsOfAPlan) {

@@ -16,17 +16,6 @@ namespace {
 using protocol::LaunchEnd;
 using std::chrono::milliseconds;
 
-pid_t pid_of_rank(const FakeAttempt& attempt, std::int64_t rank) {
-  const auto file = protocol::read_record_file(attempt.paths().rank_record(rank));
-  if (file.records.empty()) throw std::runtime_error("rank " + std::to_string(rank) + " has not said hello");
-  return static_cast<pid_t>(std::get<protocol::HelloRecord>(file.records.front()).pid);
-}
-
-pid_t parent_of(pid_t pid) {
-  const auto text = protocol::read_whole_file("/proc/" + std::to_string(pid) + "/stat");
-  return static_cast<pid_t>(std::stol(text->substr(text->rfind(')') + 4)));
-}
-
 class LocalLauncher : public ::testing::Test {
  protected:
   base::Result<protocol::LaunchRecord> run(FakeAttempt& attempt, const FakeAttempt::During& during = nullptr) {

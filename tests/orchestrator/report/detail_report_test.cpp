@@ -34,6 +34,23 @@ TEST(DetailReport, ShowsEveryRunOfAnArmAndTheRanksPhasesAndStagesOfItsFirst) {
   EXPECT_EQ(find_table(model, "steps")->rows.size(), 2U * 20);
 }
 
+TEST(DetailReport, ShowsTheJobAndTheNodeAndDevicesOfEachRankUnderSlurm) {
+  base::StudyRows study = tests::clean_study().rows();
+  const ReportModel local = detail(study, "moe_act").value();
+  EXPECT_EQ(find_table(local, "ranks")->columns.at(1).key, "host");
+  for (base::AttemptRows& attempt : study.attempts) {
+    attempt.launch.allocation = protocol::Allocation{42, 40, 2, 1, "00c0ffee00c0ffee"};
+    attempt.launch.nodes = {{"n1", "node-a", "0,1", std::nullopt}, {"n2", "node-a", "2,3", std::nullopt}};
+    attempt.ranks[1].exit.node = 1;
+  }
+  const ReportModel model = detail(study, "moe_act").value();
+  EXPECT_EQ(std::get<std::string>(fact_of(model, "job")), "42, element 2 of array 40, requeued 1 times");
+  EXPECT_EQ(std::get<std::string>(fact_of(model, "nodes")), "n1, n2");
+  const Table& ranks = *find_table(model, "ranks");
+  EXPECT_EQ(std::get<std::string>(ranks.rows[1][1]), "n2");
+  EXPECT_EQ(std::get<std::string>(ranks.rows[1][2]), "2,3");
+}
+
 TEST(DetailReport, ShowsTheEvidenceOfAFailureAndItsMessages) {
   const std::string text = render(detail(tests::capacity_study().rows(), "core_attn").value(), "md").value();
   for (const char* part : {"requested:", "64.000 MB", "first_forward", "oom at layer.2.mlp.experts", "not left", "replay"})

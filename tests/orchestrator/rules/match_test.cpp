@@ -58,6 +58,10 @@ const std::vector<ChangedField>& changed_fields() {
       {"omp_num_threads", [](AttemptRows& a) { a.trial.omp_num_threads = 4; }, "4"},
       {"measure.warmup_steps", [](AttemptRows& a) { a.trial.measure.warmup_steps = 3; }, "3"},
       {"launch.host", [](AttemptRows& a) { a.launch.host = "node-b"; }, "node-b"},
+      {"launch.nodes", [](AttemptRows& a) { a.launch.nodes[0].node = "n7"; }, "n7"},
+      {"launch.nodes.host", [](AttemptRows& a) { a.launch.nodes[0].host = "node-b"; }, "node-b"},
+      {"launch.nodes.visible_devices", [](AttemptRows& a) { a.launch.nodes[0].visible_devices = "2,3"; }, "2,3"},
+      {"launch.nodes.topology", [](AttemptRows& a) { a.launch.nodes[0].topology = "s1.n7"; }, "s1.n7"},
       {"launch.command", [](AttemptRows& a) { a.launch.command.emplace_back("--trace"); },
        R"(["rematch-train","--trial","TRIAL","--trace"])"},
       {"launch.environment.OMP_NUM_THREADS", [](AttemptRows& a) { a.launch.environment["OMP_NUM_THREADS"] = "2"; }, "2"},
@@ -225,6 +229,79 @@ TEST(Match, IsOverriddenByForceAndStaysSaid) {
   EXPECT_EQ(verdict.unmatched.size(), 1U);
   EXPECT_EQ(verdict.conclusion, base::Conclusion::kUnmatched);
   EXPECT_FALSE(verdict.answer.arm);
+}
+
+// The clean study as an array of jobs, one a block, each on nodes of its own.
+base::StudyRows study_of_an_array() {
+  base::StudyRows study = clean_study().rows();
+  for (AttemptRows& attempt : study.attempts) {
+    const std::string number = std::to_string(attempt.trial.block);
+    attempt.launch.allocation =
+        protocol::Allocation{.job_id = 40 + attempt.trial.block, .array_job_id = 40, .array_task_id = attempt.trial.block};
+    attempt.launch.host = "host-" + number;
+    attempt.launch.nodes = {{"n" + number, "host-" + number, "0,1", "s0.n" + number}};
+    attempt.launch.environment["MASTER_ADDR"] = "10.0.0." + number;
+    on_all_ranks(attempt, [&](auto& h) {
+      h.host = "host-" + number;
+      h.machine.device_id = "GPU-" + number;
+      h.machine.cpu_affinity = number;
+      h.machine.environment["CUDA_VISIBLE_DEVICES"] = number;
+    });
+  }
+  return study;
+}
+
+AttemptRows& last_of(base::StudyRows& study, const std::string& arm) {
+  for (auto attempt = study.attempts.rbegin(); attempt != study.attempts.rend(); ++attempt)
+    if (attempt->trial.arm == arm) return *attempt;
+  throw std::logic_error("no attempt of " + arm);
+}
+
+TEST(Match, LetsEachBlockOfASlurmStudyHaveNodesOfItsOwn) {
+  const auto unmatched = find_unmatched(study_of_an_array());
+  EXPECT_TRUE(unmatched.empty()) << fields_text(unmatched.front().differences);
+}
+
+TEST(Match, HoldsTheTrialsOfABlockOnTheSameNodes) {
+  base::StudyRows study = study_of_an_array();
+  AttemptRows& moved = last_of(study, "moe_act");
+  const std::string own = moved.launch.nodes[0].node;
+  moved.launch.nodes = {{"n9", moved.launch.host, "0,1", "s0." + own}};
+  const auto unmatched = find_unmatched(study);
+  ASSERT_EQ(unmatched.size(), 1U);
+  EXPECT_EQ(fields_text(unmatched[0].differences), "launch.nodes");
+  EXPECT_EQ(unmatched[0].differences[0].value, "n9");
+  EXPECT_EQ(unmatched[0].differences[0].against_value, own);
+}
+
+TEST(Match, HoldsTheOrderOfTheNodesOfABlock) {
+  base::StudyRows study = study_of_an_array();
+  for (AttemptRows& attempt : study.attempts) attempt.launch.nodes = {{"a", "h", "0", "t"}, {"b", "h", "0", "t"}};
+  AttemptRows& moved = last_of(study, "moe_act");
+  std::swap(moved.launch.nodes[0], moved.launch.nodes[1]);
+  const auto unmatched = find_unmatched(study);
+  ASSERT_EQ(unmatched.size(), 1U);
+  EXPECT_EQ(unmatched[0].differences[0].value, "b; a");
+}
+
+TEST(Match, HoldsSettingsAcrossTheBlocksOfASlurmStudy) {
+  base::StudyRows study = study_of_an_array();
+  on_all_ranks(last_of(study, "moe_act"), [](auto& h) { h.machine.driver_version = "999"; });
+  const auto unmatched = find_unmatched(study);
+  ASSERT_EQ(unmatched.size(), 1U);
+  EXPECT_EQ(fields_text(unmatched[0].differences), "machine.driver_version");
+}
+
+TEST(Match, SetsARunOutsideSlurmAgainstTheOthersInAllFields) {
+  base::StudyRows study = study_of_an_array();
+  AttemptRows& outside = last_of(study, "moe_act");
+  outside.launch.allocation.reset();
+  outside.launch.nodes = {{"login", "login", std::nullopt, std::nullopt}};
+  const auto unmatched = find_unmatched(study);
+  ASSERT_EQ(unmatched.size(), 1U);
+  EXPECT_EQ(unmatched[0].trial_id, outside.trial.trial_id);
+  const auto& differences = unmatched[0].differences;
+  EXPECT_TRUE(std::any_of(differences.begin(), differences.end(), [](const auto& one) { return one.field == "launch.nodes"; }));
 }
 
 TEST(Match, HoldsWithinAGroupAndNotAcross) {

@@ -64,6 +64,12 @@ TEST_F(MigrationsTest, OpensADatabaseOfTheFirstSchemaWithItsStepsAndWithoutAttri
   {
     Database database(path_);
     database.execute_script(
+        "DROP VIEW attempts; DROP VIEW ranks; ALTER TABLE attempt DROP COLUMN job_id; ALTER TABLE attempt DROP COLUMN array_job_id; "
+        "ALTER TABLE attempt DROP COLUMN array_task_id; ALTER TABLE attempt DROP COLUMN restart_count; "
+        "ALTER TABLE attempt DROP COLUMN runner; ALTER TABLE rank DROP COLUMN node; ALTER TABLE rank DROP COLUMN visible_devices; "
+        "UPDATE attempt SET launch_document = json_remove(launch_document, '$.nodes', '$.allocation', '$.ranks[0].node', "
+        "'$.ranks[1].node')");
+    database.execute_script(
         "DROP VIEW errors; DROP VIEW arms; DROP VIEW studies; DROP TABLE report; DROP INDEX study_by_name; DROP INDEX trial_in_run_order; "
         "DROP INDEX attempt_key");
     database.execute_script(
@@ -88,6 +94,7 @@ TEST_F(MigrationsTest, OpensADatabaseOfTheFirstSchemaWithItsStepsAndWithoutAttri
   Store store = open();
   const base::StudyRows loaded = store.load_study("clean").value();
   EXPECT_EQ(loaded.attempts.size(), study.attempts.size());
+  EXPECT_EQ(protocol::to_json(loaded.attempts[0].launch), protocol::to_json(study.attempts[0].launch)) << "all ranks on the one node";
   EXPECT_EQ(loaded.attempts[0].ranks[0].steps.size(), 20U);
   EXPECT_EQ(loaded.attempts[0].ranks[0].steps[0].peak_attribution, std::nullopt);
   EXPECT_EQ(loaded.attempts[0].ranks[0].steps[0].forward_end_requested_bytes, std::nullopt);

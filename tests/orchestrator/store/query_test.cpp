@@ -48,6 +48,29 @@ TEST_F(QueryTest, EveryCannedQuestionAnswersWithTheStudysName) {
   }
 }
 
+TEST_F(QueryTest, ShowsTheJobTheNodesAndTheDevicesOfAnAttempt) {
+  base::AttemptRows attempt = study_.attempts.front();
+  attempt.launch.allocation = protocol::Allocation{42, 40, 2, 1, "00c0ffee00c0ffee"};
+  attempt.launch.nodes = {{"n1", "node-a", "0,1", std::nullopt}, {"n2", "node-a", std::nullopt, std::nullopt}};
+  attempt.ranks[1].exit.node = attempt.launch.ranks[1].node = 1;
+  {
+    Store store = Store::open(path_).value();
+    store.put_attempt(attempt);
+    EXPECT_EQ(protocol::to_json(store.load_study("clean").value().attempts.front().launch), protocol::to_json(attempt.launch));
+    EXPECT_EQ(store.load_study("clean").value().attempts.front().ranks[1].exit.node, 1);
+  }
+  const Answer attempts =
+      ask_sql("SELECT nodes, job_id, array_job_id, array_task_id, restart_count, runner FROM attempts WHERE job_id IS NOT NULL").value();
+  ASSERT_EQ(attempts.rows.size(), 1U);
+  EXPECT_EQ(attempts.rows.front(), (ValueRow{std::string("n1,n2"), std::int64_t{42}, std::int64_t{40}, std::int64_t{2}, std::int64_t{1},
+                                             std::string("00c0ffee00c0ffee")}));
+  const Answer ranks =
+      ask_sql("SELECT rank, node, visible_devices FROM ranks WHERE trial_id = '" + attempt.trial.trial_id + "' ORDER BY rank").value();
+  ASSERT_EQ(ranks.rows.size(), 2U);
+  EXPECT_EQ(ranks.rows[0], (ValueRow{std::int64_t{0}, std::string("n1"), std::string("0,1")}));
+  EXPECT_EQ(ranks.rows[1], (ValueRow{std::int64_t{1}, std::string("n2"), Value{}}));
+}
+
 TEST_F(QueryTest, RowsComeInTheOrderInWhichTrialsRan) {
   const Answer answer = ask_canned("steps");
   std::vector<std::string> ids;

@@ -55,6 +55,7 @@ void expect_same_attempt(const base::AttemptRows& loaded, const base::AttemptRow
     EXPECT_EQ(loaded.ranks[r].exit.signal, put.ranks[r].exit.signal);
     EXPECT_EQ(loaded.ranks[r].exit.ended_by_supervisor, put.ranks[r].exit.ended_by_supervisor);
     EXPECT_EQ(loaded.ranks[r].exit.end_mono_ns, put.ranks[r].exit.end_mono_ns);
+    EXPECT_EQ(loaded.ranks[r].exit.node, put.ranks[r].exit.node);
   }
   ASSERT_EQ(loaded.failure.has_value(), put.failure.has_value());
   if (!put.failure) return;

@@ -2,6 +2,7 @@
 #include "schemas/protocol/launch_record.h"
 #include "schemas/protocol/published.h"
 #include "schemas/protocol/rank_record.h"
+#include "schemas/protocol/runner_record.h"
 #include "schemas/protocol/trial.h"
 #include "tests/support/example_files.h"
 
@@ -20,6 +21,10 @@ TEST(Examples, OfRankRecordsAreReadOrRefused) {
 
 TEST(Examples, OfLaunchRecordsAreReadOrRefused) {
   expect_examples_read_right("launch", [](const std::string& text) { return to_json(parse_launch_record(json::parse(text))); });
+}
+
+TEST(Examples, OfRunnerRecordsAreReadOrRefused) {
+  expect_examples_read_right("runner", [](const std::string& text) { return to_json(parse_runner_record(json::parse(text))); });
 }
 
 TEST(Examples, OfPublishedTablesAreReadOrRefused) {

@@ -139,7 +139,9 @@ inline LaunchRecord sample_launch() {
   launch.end_unix_ns = 72;
   launch.end = LaunchEnd::kRankFailed;
   launch.cause_rank = 1;
-  launch.ranks = {{0, 101, std::nullopt, 15, true, 81, 82}, {1, 102, 10, std::nullopt, false, 83, 84}};
+  launch.ranks = {{0, 101, std::nullopt, 15, true, 81, 82, 0}, {1, 102, 10, std::nullopt, false, 83, 84, 1}};
+  launch.nodes = {{"n1", "node-a", "0,1", "s0.n1"}, {"n2", "node-b", std::nullopt, std::nullopt}};
+  launch.allocation = Allocation{42, 40, 2, 1, "00c0ffee00c0ffee"};
   launch.strays_ended = 1;
   launch.message = "rank 1 ended with exit code 10";
   return launch;

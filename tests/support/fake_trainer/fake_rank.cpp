@@ -7,6 +7,7 @@
 #include <array>
 #include <bit>
 #include <cstdio>
+#include <cstdlib>
 #include <nlohmann/json.hpp>
 #include <tuple>
 #include <utility>
@@ -29,6 +30,12 @@ using namespace protocol;  // NOLINT(google-build-using-namespace): every type h
 constexpr std::int64_t kMiB = 1 << 20;
 constexpr std::int64_t kParameterBytes = 40 * kMiB;
 constexpr std::int64_t kActivationBytes = 160 * kMiB;
+
+// By hand LOCAL_RANK may be left out.
+std::int64_t local_rank(std::int64_t rank) {
+  const char* text = std::getenv("LOCAL_RANK");  // NOLINT(concurrency-mt-unsafe): nothing sets the environment
+  return text == nullptr ? rank : std::stoll(text);
+}
 
 float loss_at(const Trial& trial, std::int64_t step) {
   return 5.0F / static_cast<float>(step + 1) + 2.0F + static_cast<float>(trial.training.seed % 97) / 1000.0F;
@@ -177,7 +184,7 @@ void FakeRank::hello() {
   hello.trial_id = trial_.trial_id;
   hello.rank = rank_;
   hello.world_size = trial_.parallel.world_size;
-  hello.local_rank = rank_;
+  hello.local_rank = local_rank(rank_);
   hello.host = probes::host_identity().hostname;
   hello.pid = ::getpid();
   hello.unix_ns = probes::unix_ns();

@@ -1,0 +1,61 @@
+// The launcher "srun": the ranks of an attempt on the nodes of the Slurm allocation that this process runs in, one job step an attempt and
+// one supervisor a node. srun's stdin is every supervisor's control channel, its stdout their notices. A node that fails ends the others
+// through the first; each leaves a part record, and the launch record is made of them.
+#include <boost/asio/io_context.hpp>
+#include <chrono>
+#include <filesystem>
+#include <memory>
+#include <utility>
+
+#include "orchestrator/launch/attempt_lock.h"
+#include "orchestrator/launch/attempt_processes.h"
+#include "orchestrator/launch/descriptor_limit.h"
+#include "orchestrator/launch/launcher.h"
+#include "orchestrator/launch/node_parts.h"
+#include "orchestrator/launch/srun_step.h"
+#include "schemas/protocol/trial_paths.h"
+
+namespace rematch::launch {
+
+namespace {
+
+// From SIGKILL until what a lost supervisor left is gone.
+constexpr std::chrono::milliseconds kKilled{10'000};
+
+class SrunAttempt final : public RunningAttempt {
+ public:
+  SrunAttempt(boost::asio::io_context& context, const LaunchRequest& request, OnAttemptEnd on_end)
+      : step_(std::make_shared<SrunStep>(context, request, std::move(on_end))) {
+    step_->start();
+  }
+  ~SrunAttempt() override { step_->give_up(); }
+  void stop(StopKind kind) override { step_->stop(kind); }
+
+ private:
+  std::shared_ptr<SrunStep> step_;
+};
+
+class SrunLauncher final : public Launcher {
+ public:
+  std::string name() const override { return "srun"; }
+  std::unique_ptr<RunningAttempt> start(boost::asio::io_context& context, const LaunchRequest& request, OnAttemptEnd on_end) override {
+    return std::make_unique<SrunAttempt>(context, request, std::move(on_end));
+  }
+  std::optional<base::Error> refuse(std::int64_t num_ranks) override { return allow_ranks(num_ranks); }
+  // Processes on other nodes cannot be seen from here: the locks of their folders, and the end of the runner's job, speak for them.
+  bool wait_until_gone(const std::filesystem::path& attempt_folder, std::chrono::milliseconds deadline) override {
+    if (!AttemptLock::take_within(attempt_folder, deadline)) return false;
+    const protocol::AttemptPaths paths{attempt_folder};
+    for (std::int64_t node = 0; node < num_node_folders(attempt_folder); ++node)
+      if (!AttemptLock::take_within(paths.node(node).root, deadline)) return false;
+    if (!end_attempt_processes(attempt_folder, kKilled)) return false;
+    settle_parts(attempt_folder);
+    return true;
+  }
+};
+
+const LauncherRegistrar<SrunLauncher> registrar("srun");
+
+}  // namespace
+
+}  // namespace rematch::launch

@@ -80,7 +80,7 @@ bool Follower::follow(FollowUntil until) {
     close_settled();  // first: whoever comes after a death between the two finds nothing open, and submits what is left
     submit_again();
     watcher_.sighted(sight());
-    if (open_.empty() && again_.empty()) return true;
+    if (open_.empty() && again_.empty() && store_.open().empty()) return true;
     if (until == FollowUntil::kOneLook || surroundings_.is_told_to_stop()) return false;
     surroundings_.pause(kCycle);
     if (surroundings_.is_told_to_stop()) return false;
@@ -89,22 +89,31 @@ bool Follower::follow(FollowUntil until) {
 
 // Documents are read anew each cycle: `cancel` writes into them, and another login may submit.
 void Follower::take_up_open() {
+  const std::vector<Submission> open = store_.open();
   open_.clear();
-  for (Submission& submission : store_.open()) open_.emplace(submission.name, std::move(submission));
+  for (const Submission& submission : open) open_.emplace(submission.name, submission);
   take_leave_of_closed();
-  for (const auto& [name, submission] : open_) {
-    if (std::any_of(parts_.begin(), parts_.end(), [&](const Part& part) { return part.submission == name; })) continue;
-    std::int64_t index = 0;
-    for (const auto& task : submission.tasks) {
-      Part part;
-      part.submission = name;
-      part.index = index++;
-      part.task = task;
-      part.scope = protocol::scope_of(task);
-      parts_.push_back(std::move(part));
-    }
-    policy_.hurry(surroundings_.now());
+  for (const Submission& submission : open)  // the oldest first
+    if (std::none_of(parts_.begin(), parts_.end(), [&](const Part& part) { return part.submission == submission.name; }))
+      take_up(submission);
+}
+
+void Follower::take_up(const Submission& submission) {
+  std::set<std::string> scopes;
+  std::int64_t index = 0;
+  for (const auto& task : submission.tasks) {
+    Part part;
+    part.submission = submission.name;
+    part.index = index++;
+    part.task = task;
+    part.scope = protocol::scope_of(task);
+    scopes.insert(part.scope);
+    parts_.push_back(std::move(part));
   }
+  // Of a part that was submitted again while others of its array went on, the later submission counts.
+  for (Part& part : parts_)
+    if (part.submission != submission.name && scopes.contains(part.scope)) part.is_settled = true;
+  policy_.hurry(surroundings_.now());
 }
 
 // By another process: `cancel`, or another login, which then goes on with what is left.
@@ -260,6 +269,7 @@ bool Follower::cancel(Part& part, Time now) {
   if (!policy_.may_call(now)) return false;  // next time
   policy_.called(now);
   const auto problem = cluster_.cancel_row(*part.row);
+  if (!problem) part.end_seen = now;
   if (problem) watcher_.remarked("the job of " + part.scope + " could not be cancelled: " + problem->message);
   return !problem;
 }
@@ -277,7 +287,8 @@ void Follower::tell(Part& part, const Decision& decision) {
 void Follower::drop_what_is_open() {
   std::set<std::string> scopes;
   for (const Submission& submission : store_.open())
-    for (const auto& task : submission.tasks) scopes.insert(protocol::scope_of(task));
+    if (!open_.contains(submission.name))
+      for (const auto& task : submission.tasks) scopes.insert(protocol::scope_of(task));
   std::erase_if(again_, [&](const auto& task) { return scopes.contains(protocol::scope_of(task)); });
 }
 

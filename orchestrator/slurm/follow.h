@@ -81,6 +81,7 @@ class Follower {
   };
 
   void take_up_open();
+  void take_up(const protocol::Submission& submission);
   void take_leave_of_closed();
   void look_at_files(Time now);
   void ask(Time now);

@@ -1,7 +1,7 @@
 """A cluster with accounting: the end of a job that the controller has forgotten is known by sacct, and without it by the study's files."""
 import unittest
 
-from slurm_case import FakeStudy, SlurmCase, wait_for
+from slurm_case import LocalStudy, SlurmCase, wait_for
 
 SLOW = '{"rules":[{"arm":"moe","sleep_us":2000000}]}'
 
@@ -14,9 +14,7 @@ class Forgetful:
 
     @classmethod
     def start_local_studies(cls):
-        cls.local = FakeStudy(cls)
-        result = cls.local.run()
-        assert result.returncode == 0, result.stderr
+        cls.local = LocalStudy.finished(cls)
 
     def test_a_study_whose_job_is_forgotten_is_collected(self):
         study = self.study(self.local)
@@ -34,6 +32,10 @@ class Forgetful:
         study.wait_done(2)
         self.lab.call("scancel", str(submission["job_id"]))
         self.forget(submission)
+        told = study.run()
+        self.assertEqual(told.returncode, 75, told.stderr)
+        self.assertIn(self.KNOWN_OF_THE_END, told.stderr)
+        self.assertEqual(len(study.submissions()), 1)
         self.check_finished(study.run(), study, self.local)
         self.assertEqual(len(study.submissions()), 2)
 
@@ -43,10 +45,12 @@ class Forgetful:
 
 class WithAccounting(Forgetful, SlurmCase):
     ACCOUNTING = True
+    KNOWN_OF_THE_END = "its job was cancelled, not by `rematch cancel`"
 
 
 class WithoutAccounting(Forgetful, SlurmCase):
     ACCOUNTING = False
+    KNOWN_OF_THE_END = "its runner was told to stop"
 
 
 if __name__ == "__main__":

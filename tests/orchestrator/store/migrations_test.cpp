@@ -52,7 +52,8 @@ TEST_F(MigrationsTest, OneThatIsOpenedToBeReadIsLeftAsItIs) {
   const auto older = Store::open_to_read(path_);
   ASSERT_FALSE(older);
   EXPECT_NE(older.error().message.find("its schema version is 1"), std::string::npos) << older.error().message;
-  EXPECT_EQ(schema_version(Database(path_)), 1);
+  Database database(path_);
+  EXPECT_EQ(schema_version(database), 1);
 }
 
 TEST_F(MigrationsTest, OpensADatabaseOfTheFirstSchemaWithItsStepsAndWithoutAttributions) {

@@ -135,7 +135,7 @@ std::string batch_script(const spec::SlurmSpec& slurm, const BatchJob& job) {
   std::vector<std::string> command = {job.rematch, "--workspace", job.workspace,  "--trainer", job.trainer,
                                       "work",      job.study,     "--submission", job.name};
   for (const auto& [name, value] : slurm.srun) {
-    command.push_back("--srun");
+    command.emplace_back("--srun");
     command.push_back(name + (value.empty() ? "" : "=" + value));
   }
   script += base::shell_command(command);

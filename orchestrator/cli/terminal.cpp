@@ -14,17 +14,20 @@ std::string variable(const char* name) {
   return value == nullptr ? "" : value;
 }
 
-}  // namespace
-
-TerminalFacts facts_of_stderr() {
+TerminalFacts facts_of(int descriptor) {
   TerminalFacts facts;
-  facts.is_terminal = ::isatty(STDERR_FILENO) == 1;
+  facts.is_terminal = ::isatty(descriptor) == 1;
   facts.term = variable("TERM");
   facts.no_color = !variable("NO_COLOR").empty();
   winsize window{};
-  if (facts.is_terminal && ::ioctl(STDERR_FILENO, TIOCGWINSZ, &window) == 0 && window.ws_col > 0) facts.num_columns = window.ws_col;
+  if (facts.is_terminal && ::ioctl(descriptor, TIOCGWINSZ, &window) == 0 && window.ws_col > 0) facts.num_columns = window.ws_col;
   return facts;
 }
+
+}  // namespace
+
+TerminalFacts facts_of_stderr() { return facts_of(STDERR_FILENO); }
+TerminalFacts facts_of_stdout() { return facts_of(STDOUT_FILENO); }
 
 Terminal decide_terminal(const TerminalFacts& facts, std::string_view color) {
   const bool capable = facts.is_terminal && facts.term != "dumb";

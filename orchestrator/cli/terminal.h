@@ -1,4 +1,4 @@
-// What stderr is, and what may be done with it: colours, rewritten lines. Decided once, from --color, NO_COLOR, TERM and isatty.
+// What stderr or stdout is, and what may be done with it: colours, rewritten lines. Decided once, from --color, NO_COLOR, TERM and isatty.
 #pragma once
 
 #include <string>
@@ -20,6 +20,7 @@ struct Terminal {
 };
 
 TerminalFacts facts_of_stderr();
+TerminalFacts facts_of_stdout();
 // `color` is auto, always or never. Pure.
 Terminal decide_terminal(const TerminalFacts& facts, std::string_view color);
 

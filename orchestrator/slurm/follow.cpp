@@ -16,6 +16,9 @@ using protocol::Submission;
 namespace {
 
 constexpr std::chrono::milliseconds kCycle{1'000};
+constexpr std::chrono::seconds kDocumentsCycle{5};
+// Looking takes no larger share of the time than this, however slow the file system is.
+constexpr int kLeastPauseOverLook = 10;
 
 // Of several jobs of one name, which an sbatch sent twice can leave: one that goes on, else the youngest.
 bool outranks(const JobRow& a, const JobRow& b) {
@@ -66,45 +69,58 @@ Follower::Follower(const Surroundings& surroundings, Cluster& cluster, Submitter
       watcher_(watcher),
       workspace_(std::move(workspace)),
       runners_(store_.paths().runners()),
-      policy_(surroundings.now()) {}
+      policy_(surroundings.now()),
+      begin_unix_ns_(launch::unix_now_ns()) {}
 
 bool Follower::follow(FollowUntil until) {
   trials_.look_at_all();
+  documents_due_ = surroundings_.now();
   for (;;) {
-    take_up_open();
     const Time now = surroundings_.now();
+    if (now >= documents_due_) take_up_open(now);
     look_at_files(now);
+    const auto look = std::chrono::duration_cast<std::chrono::milliseconds>(surroundings_.now() - now);
     if (!open_.empty() && policy_.is_due(now)) ask(now);
     for (Part& part : parts_)
       if (!part.is_settled) act(part, now);
     close_settled();  // first: whoever comes after a death between the two finds nothing open, and submits what is left
     submit_again();
     watcher_.sighted(sight());
-    if (open_.empty() && again_.empty()) return true;
+    if (open_.empty() && again_.empty() && store_.open().empty()) return true;
     if (until == FollowUntil::kOneLook || surroundings_.is_told_to_stop()) return false;
-    surroundings_.pause(kCycle);
+    surroundings_.pause(std::max(kCycle, kLeastPauseOverLook * look));
     if (surroundings_.is_told_to_stop()) return false;
   }
 }
 
-// Documents are read anew each cycle: `cancel` writes into them, and another login may submit.
-void Follower::take_up_open() {
+// Documents are read anew now and then: `cancel` writes into them, and another login may submit.
+void Follower::take_up_open(Time now) {
+  documents_due_ = now + kDocumentsCycle;
+  const std::vector<Submission> open = store_.open();
   open_.clear();
-  for (Submission& submission : store_.open()) open_.emplace(submission.name, std::move(submission));
+  for (const Submission& submission : open) open_.emplace(submission.name, submission);
   take_leave_of_closed();
-  for (const auto& [name, submission] : open_) {
-    if (std::any_of(parts_.begin(), parts_.end(), [&](const Part& part) { return part.submission == name; })) continue;
-    std::int64_t index = 0;
-    for (const auto& task : submission.tasks) {
-      Part part;
-      part.submission = name;
-      part.index = index++;
-      part.task = task;
-      part.scope = protocol::scope_of(task);
-      parts_.push_back(std::move(part));
-    }
-    policy_.hurry(surroundings_.now());
+  for (const Submission& submission : open)  // the oldest first
+    if (std::none_of(parts_.begin(), parts_.end(), [&](const Part& part) { return part.submission == submission.name; }))
+      take_up(submission, now);
+}
+
+void Follower::take_up(const Submission& submission, Time now) {
+  std::set<std::string> scopes;
+  std::int64_t index = 0;
+  for (const auto& task : submission.tasks) {
+    Part part;
+    part.submission = submission.name;
+    part.index = index++;
+    part.task = task;
+    part.scope = protocol::scope_of(task);
+    scopes.insert(part.scope);
+    parts_.push_back(std::move(part));
   }
+  // Of a part that was submitted again while others of its array went on, the later submission counts.
+  for (Part& part : parts_)
+    if (part.submission != submission.name && scopes.contains(part.scope)) part.is_settled = true;
+  policy_.hurry(now);
 }
 
 // By another process: `cancel`, or another login, which then goes on with what is left.
@@ -193,7 +209,10 @@ bool Follower::see(Part& part, JobSight job, const JobRow* row, Time now) {
   part.job = job;
   if (row != nullptr) part.row = *row;
   const bool is_over = job == JobSight::kGone || (row != nullptr && !is_active(row->state));
-  if (!is_over) part.end_seen.reset();
+  if (!is_over) {
+    part.end_seen.reset();
+    part.was_active = true;
+  }
   if (is_over && !part.end_seen) part.end_seen = now;
   return !is_same;
 }
@@ -209,6 +228,12 @@ bool Follower::is_part_done(Part& part, const RunnerRecord* runner, bool is_over
   return is_done;
 }
 
+bool Follower::is_past(const Part& part) const {
+  if (submitter_.has_submitted(part.submission)) return false;
+  if (const auto cancel = open_.at(part.submission).cancel_unix_ns) return *cancel < begin_unix_ns_;
+  return !part.was_active;
+}
+
 PartFacts Follower::facts_of(Part& part, Time now) {
   const Submission& submission = open_.at(part.submission);
   const RunnerRecord* runner = runners_.newest(part.scope);
@@ -220,6 +245,7 @@ PartFacts Follower::facts_of(Part& part, Time now) {
     facts.runner_message = runner->message;
   }
   facts.is_cancelled = submission.cancel_unix_ns.has_value();
+  facts.is_past = is_past(part);
   facts.job = part.job;
   if (part.row) {
     facts.state = part.row->state;
@@ -260,6 +286,7 @@ bool Follower::cancel(Part& part, Time now) {
   if (!policy_.may_call(now)) return false;  // next time
   policy_.called(now);
   const auto problem = cluster_.cancel_row(*part.row);
+  if (!problem) part.end_seen = now;
   if (problem) watcher_.remarked("the job of " + part.scope + " could not be cancelled: " + problem->message);
   return !problem;
 }
@@ -277,7 +304,8 @@ void Follower::tell(Part& part, const Decision& decision) {
 void Follower::drop_what_is_open() {
   std::set<std::string> scopes;
   for (const Submission& submission : store_.open())
-    for (const auto& task : submission.tasks) scopes.insert(protocol::scope_of(task));
+    if (!open_.contains(submission.name))
+      for (const auto& task : submission.tasks) scopes.insert(protocol::scope_of(task));
   std::erase_if(again_, [&](const auto& task) { return scopes.contains(protocol::scope_of(task)); });
 }
 
@@ -289,6 +317,7 @@ void Follower::submit_again() {
     return;  // next time
   }
   drop_what_is_open();
+  documents_due_ = surroundings_.now();
   for (const auto& tasks : submitter_.split(std::exchange(again_, {}))) {
     const SubmitResult result = submitter_.submit(tasks);
     if (result.end == SubmitEnd::kSubmitted) watcher_.submitted(result.submission);

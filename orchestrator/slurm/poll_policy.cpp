@@ -5,9 +5,14 @@
 
 namespace rematch::slurm {
 
-bool PollPolicy::may_call(Time now) const {
-  const auto recent = std::count_if(calls_.begin(), calls_.end(), [&](Time call) { return now - call < kWindow; });
-  return static_cast<std::size_t>(recent) < kMostCalls;
+std::size_t PollPolicy::num_recent(Time now) const {
+  return static_cast<std::size_t>(std::count_if(calls_.begin(), calls_.end(), [&](Time call) { return now - call < kWindow; }));
+}
+
+bool PollPolicy::may_call(Time now) const { return num_recent(now) < kMostCalls; }
+
+void PollPolicy::hurry(Time now) {
+  if (num_recent(now) + 1 < kMostCalls) due_ = std::min(due_, now);
 }
 
 void PollPolicy::called(Time now) {

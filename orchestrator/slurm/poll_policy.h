@@ -26,10 +26,13 @@ class PollPolicy {
   void called(Time now);  // any call of a client
   // The queue has answered; or not, which is no change.
   void asked(Time now, bool has_changed);
-  // Something happened that Slurm knows more of: asks as soon as the window allows.
-  void hurry(Time now) { due_ = now; }
+  // Something happened that Slurm knows more of: asks now, unless so often was asked lately that the last call of the window is kept for
+  // the interval's end.
+  void hurry(Time now);
 
  private:
+  std::size_t num_recent(Time now) const;
+
   Time due_;
   std::chrono::milliseconds interval_ = kShortest;
   std::deque<Time> calls_;  // of the last window

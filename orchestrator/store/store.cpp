@@ -44,12 +44,13 @@ base::Result<StudySummary> pick_study(const std::vector<StudySummary>& studies, 
   return base::Error{wanted + " and several studies match: " + listed(matching) + "; give more of the name or the id"};
 }
 
-std::unique_ptr<Database> open_to_read(const std::filesystem::path& path) {
+std::unique_ptr<Database> connect_to_read(const std::filesystem::path& path) {
   auto database = std::make_unique<Database>(path, Access::kReadOnly);
   const std::int64_t wanted = embedded_migrations().back().version;
   if (const std::int64_t found = schema_version(*database); found != wanted)
     throw StoreError(path.string() + ": its schema version is " + std::to_string(found) + ", this program reads version " +
-                         std::to_string(wanted) + ", and the folder cannot be written. Copy the workspace to a place that can",
+                         std::to_string(wanted) +
+                         ", and it is only read here. `rematch ingest` brings it up to date, where its folder can be written",
                      StoreProblem::kReadOnly);
   return database;
 }
@@ -82,7 +83,7 @@ Store& Store::operator=(Store&&) noexcept = default;
 base::Result<Store> Store::open(const std::filesystem::path& path) {
   try {
     if (path.has_parent_path()) std::filesystem::create_directories(path.parent_path());
-    if (only_readable(path)) return Store(open_to_read(path));
+    if (only_readable(path)) return Store(connect_to_read(path));
     auto database = std::make_unique<Database>(path);
     migrate(*database, path, embedded_migrations());
     return Store(std::move(database));
@@ -90,6 +91,14 @@ base::Result<Store> Store::open(const std::filesystem::path& path) {
     return base::Error{error.what()};
   } catch (const std::filesystem::filesystem_error& error) {
     return base::Error{std::string("the database's folder cannot be made: ") + error.what()};
+  }
+}
+
+base::Result<Store> Store::open_to_read(const std::filesystem::path& path) {
+  try {
+    return Store(connect_to_read(path));
+  } catch (const StoreError& error) {
+    return base::Error{error.what()};
   }
 }
 

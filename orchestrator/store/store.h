@@ -66,6 +66,8 @@ class Store {
   // Creates the file when there is none; migrates an older one after a backup copy beside it; refuses a newer one, which stays as it is.
   // In a folder that cannot be written it is opened for reading alone, and must have the newest schema.
   static base::Result<Store> open(const std::filesystem::path& database);
+  // For looking only: leaves no trace. The error: it is not of the newest schema, is damaged, or cannot be read.
+  static base::Result<Store> open_to_read(const std::filesystem::path& database);
   ~Store();
   Store(Store&&) noexcept;
   Store& operator=(Store&&) noexcept;

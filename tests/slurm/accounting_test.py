@@ -1,7 +1,7 @@
 """A cluster with accounting: the end of a job that the controller has forgotten is known by sacct, and without it by the study's files."""
 import unittest
 
-from slurm_case import FakeStudy, SlurmCase, wait_for
+from slurm_case import LocalStudy, SlurmCase, wait_for
 
 SLOW = '{"rules":[{"arm":"moe","sleep_us":2000000}]}'
 
@@ -14,9 +14,7 @@ class Forgetful:
 
     @classmethod
     def start_local_studies(cls):
-        cls.local = FakeStudy(cls)
-        result = cls.local.run()
-        assert result.returncode == 0, result.stderr
+        cls.local = LocalStudy.finished(cls)
 
     def test_a_study_whose_job_is_forgotten_is_collected(self):
         study = self.study(self.local)

@@ -1,7 +1,7 @@
 """An array of blocks: no more at a time than its throttle says, cancelled while some elements run and others wait."""
 import unittest
 
-from slurm_case import SWEEP, FakeStudy, SlurmCase
+from slurm_case import SWEEP, LocalStudy, SlurmCase
 
 NUM_BLOCKS = 4
 FOUR_BLOCKS = SWEEP.replace("blocks: 1", f"blocks: {NUM_BLOCKS}").replace("name: fake", "name: blocks")
@@ -12,9 +12,7 @@ SLOW = '{"sleep_us":60000}'
 class Array(SlurmCase):
     @classmethod
     def start_local_studies(cls):
-        cls.local = FakeStudy(cls, FOUR_BLOCKS)
-        result = cls.local.run()
-        assert result.returncode == 0, result.stderr
+        cls.local = LocalStudy.finished(cls, FOUR_BLOCKS)
 
     def array_study(self, *options):
         return self.study(self.local, "--shape", "array", *options)
@@ -49,14 +47,21 @@ class Array(SlurmCase):
         study.wait(lambda: ("1", "RUNNING") in self.element_states(submission), 60, "the second element")
         cancelled = study.rematch("cancel", study.study_id())
         self.assertEqual(cancelled.returncode, 0, cancelled.stderr)
-        states = {row["element"]: (row["state"], row["restarts"]) for row in self.jobs(submission["name"])}
-        self.assertEqual(states, {"0": ("COMPLETED", "0"), "1": ("CANCELLED", "0"), "2": ("CANCELLED", "0"), "3": ("CANCELLED", "0")})
+        ended = self.jobs(submission["name"])
+        self.check_cancelled(ended)
         self.assertEqual(study.num_done(), 4, "the first block")
         done = set(study.files("done.json"))
         study.options = study.options[:-2]
         self.check_finished(study.run(), study, self.local)
         self.assertTrue(done <= set(study.files("done.json")), "what was done was done again")
-        self.assertEqual({row["element"]: (row["state"], row["restarts"]) for row in self.jobs(submission["name"])}, states)
+        self.assertEqual(self.jobs(submission["name"]), ended)
+
+    def check_cancelled(self, rows):
+        """All but the first element; those that never started may share a row."""
+        self.assertEqual([row["state"] for row in rows if row["element"] == "0"], ["COMPLETED"])
+        self.assertEqual([row["state"] for row in rows if row["element"] == "1"], ["CANCELLED"])
+        self.assertEqual({(row["state"], row["restarts"]) for row in rows if row["element"] != "0"}, {("CANCELLED", "0")})
+        self.assertGreaterEqual(len(rows), 3)
 
 
 class JobATrial(SlurmCase):
@@ -64,9 +69,7 @@ class JobATrial(SlurmCase):
 
     @classmethod
     def start_local_studies(cls):
-        cls.local = FakeStudy(cls)
-        result = cls.local.run()
-        assert result.returncode == 0, result.stderr
+        cls.local = LocalStudy.finished(cls)
 
     def test_each_trial_is_a_job(self):
         study = self.study(self.local, "--shape", "trials")

@@ -1,7 +1,7 @@
 """Jobs of a study that are cancelled, by `rematch cancel` and by somebody's scancel: they do not come back, another run does the rest."""
 import unittest
 
-from slurm_case import FakeStudy, SlurmCase, wait_exit
+from slurm_case import LocalStudy, SlurmCase, wait_exit
 
 SLOW = '{"rules":[{"arm":"moe","sleep_us":3000000}]}'
 
@@ -11,9 +11,7 @@ class Cancel(SlurmCase):
 
     @classmethod
     def start_local_studies(cls):
-        cls.local = FakeStudy(cls)
-        result = cls.local.run()
-        assert result.returncode == 0, result.stderr
+        cls.local = LocalStudy.finished(cls)
 
     def test_a_job_that_is_cancelled_while_it_waits_does_not_come_back(self):
         blocker = self.occupy("n1")

@@ -2,7 +2,7 @@
 import time
 import unittest
 
-from slurm_case import FakeStudy, SlurmCase, wait_exit, wait_for
+from slurm_case import LocalStudy, SlurmCase, wait_exit, wait_for
 
 AWAY_S = 3
 
@@ -12,9 +12,7 @@ class ControllerAway(SlurmCase):
 
     @classmethod
     def start_local_studies(cls):
-        cls.local = FakeStudy(cls)
-        result = cls.local.run()
-        assert result.returncode == 0, result.stderr
+        cls.local = LocalStudy.finished(cls)
 
     def test_it_is_away_for_three_seconds_while_a_study_is_followed(self):
         study = self.study(self.local)

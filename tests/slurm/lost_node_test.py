@@ -4,7 +4,7 @@ import contextlib
 import json
 import unittest
 
-from slurm_case import SWEEP, FakeStudy, SlurmCase, wait_exit
+from slurm_case import SWEEP, LocalStudy, SlurmCase, wait_exit
 
 TWO_BLOCKS = SWEEP.replace("blocks: 1", "blocks: 2").replace("name: fake", "name: twoblocks")
 # The third trial of the second block lasts six seconds, so that it is the one in flight.
@@ -24,9 +24,7 @@ class LostNode(SlurmCase):
 
     @classmethod
     def start_local_studies(cls):
-        cls.local = FakeStudy(cls, TWO_BLOCKS)
-        result = cls.local.run()
-        assert result.returncode == 0, result.stderr
+        cls.local = LocalStudy.finished(cls, TWO_BLOCKS)
 
     def disturb(self):
         for node in ("n1", "n2"):

@@ -2,7 +2,7 @@
 import json
 import unittest
 
-from slurm_case import FakeStudy, SlurmCase, wait_exit
+from slurm_case import LocalStudy, SlurmCase, wait_exit
 
 SLOW = '{"rules":[{"arm":"moe_act","sleep_us":1000000}]}'
 
@@ -12,9 +12,7 @@ class LostSecondNode(SlurmCase):
 
     @classmethod
     def start_local_studies(cls):
-        cls.local = FakeStudy(cls)
-        result = cls.local.run()
-        assert result.returncode == 0, result.stderr
+        cls.local = LocalStudy.finished(cls)
 
     def test_the_study_goes_on_with_another_node(self):
         study = self.study(self.local, "--nodes", "2")

@@ -4,7 +4,7 @@ import os
 import time
 import unittest
 
-from slurm_case import SWEEP, FakeStudy, SlurmCase, time_allowance, wait_for
+from slurm_case import SWEEP, LocalStudy, SlurmCase, time_allowance, wait_for
 
 NUM_BLOCKS = 500
 SWEEP_500 = SWEEP.replace("blocks: 1", f"blocks: {NUM_BLOCKS}").replace("[moe_act, moe]", "[moe]").replace("name: fake", "name: many")
@@ -36,7 +36,7 @@ class ManyElements(SlurmCase):
     NUM_NODES = 1
 
     def test_five_hundred_elements_are_submitted_at_once_and_followed_quietly(self):
-        study = self.study(FakeStudy(self, SWEEP_500), "--shape", "array", "--slurm", "hold")
+        study = self.study(LocalStudy(self, SWEEP_500), "--shape", "array", "--slurm", "hold")
         clients = CountedClients(study.folder, self.lab.environment()["PATH"])
         with study.following(PATH=clients.path) as controller:
             submission = study.wait_submitted()

@@ -3,7 +3,7 @@ import json
 import os
 import unittest
 
-from slurm_case import SWEEP, FakeStudy, SlurmCase, wait_exit
+from slurm_case import SWEEP, LocalStudy, SlurmCase, wait_exit
 
 # Noise that three blocks do not settle: the study adds blocks by itself.
 NOISE = '{"noise":7}'
@@ -13,11 +13,8 @@ AUTO = SWEEP.replace("blocks: 1", "blocks: auto").replace("name: fake", "name: a
 class OneNode(SlurmCase):
     @classmethod
     def start_local_studies(cls):
-        cls.local = FakeStudy(cls)
-        cls.auto = FakeStudy(cls, AUTO)
-        for study, fake in ((cls.local, ""), (cls.auto, NOISE)):
-            result = study.run(fake=fake)
-            assert result.returncode == 0, result.stderr
+        cls.local = LocalStudy.finished(cls)
+        cls.auto = LocalStudy.finished(cls, AUTO, fake=NOISE)
 
     def test_a_study_grows_while_nobody_follows_and_is_collected_later(self):
         study = self.study(self.auto)

@@ -30,6 +30,7 @@ class SlurmCase(unittest.TestCase):
     NUM_NODES = 4
     ACCOUNTING = False
     CONF = {}  # keys of slurm.conf
+    maxDiff = None
 
     @classmethod
     def setUpClass(cls):
@@ -124,9 +125,20 @@ def table_of(text):
     return [{key: value for key, value in row.items() if key != "failure_host"} for row in rows]
 
 
-class SlurmStudy(FakeStudy):
+class LocalStudy(FakeStudy):
+    """One to compare with: carried out by this machine."""
+
     left_out = OF_THIS_RUN | OF_THIS_PLACE
 
+    @classmethod
+    def finished(cls, case, *arguments, **options):
+        study = cls(case, *arguments)
+        result = study.run(**options)
+        assert result.returncode == 0, result.stdout + result.stderr
+        return study
+
+
+class SlurmStudy(LocalStudy):
     def __init__(self, case, lab, options):
         super().__init__(case)
         self.lab = lab

@@ -3,7 +3,7 @@ import os
 import signal
 import unittest
 
-from slurm_case import ENDED, FakeStudy, SlurmCase
+from slurm_case import ENDED, LocalStudy, SlurmCase
 
 SLOW = '{"rules":[{"arm":"moe_act","sleep_us":500000}]}'
 
@@ -13,9 +13,7 @@ class Superseded(SlurmCase):
 
     @classmethod
     def start_local_studies(cls):
-        cls.local = FakeStudy(cls)
-        result = cls.local.run()
-        assert result.returncode == 0, result.stderr
+        cls.local = LocalStudy.finished(cls)
 
     def test_a_runner_that_stood_still_writes_nothing_more(self):
         study = self.study(self.local)

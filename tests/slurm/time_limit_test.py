@@ -1,7 +1,7 @@
 """A limit shorter than the study: Slurm warns the runner, it puts its own job back into the queue, and the study completes."""
 import unittest
 
-from slurm_case import SWEEP, FakeStudy, SlurmCase, wait_exit
+from slurm_case import SWEEP, LocalStudy, SlurmCase, wait_exit
 
 THREE_BLOCKS = SWEEP.replace("blocks: 1", "blocks: 3").replace("name: fake", "name: limit")
 # Slurm looks at limits every 30 s, and warns up to 30 s early.
@@ -14,9 +14,7 @@ class TimeLimit(SlurmCase):
 
     @classmethod
     def start_local_studies(cls):
-        cls.local = FakeStudy(cls, THREE_BLOCKS)
-        result = cls.local.run()
-        assert result.returncode == 0, result.stderr
+        cls.local = LocalStudy.finished(cls, THREE_BLOCKS)
 
     def test_a_job_near_its_limit_requeues_itself_until_the_study_is_complete(self):
         study = self.study(self.local, *OPTIONS)

@@ -2,7 +2,7 @@
 import json
 import unittest
 
-from slurm_case import FakeStudy, SlurmCase
+from slurm_case import LocalStudy, SlurmCase
 
 # Rank 0 waits for ever, rank 1 ends by itself: only the launcher ends rank 0.
 BAD_ENDS = {
@@ -23,11 +23,9 @@ class TwoNodes(SlurmCase):
     def start_local_studies(cls):
         cls.local = {}
         for name, (misdeed, _) in BAD_ENDS.items():
-            cls.local[name] = FakeStudy(cls)
+            cls.local[name] = LocalStudy(cls)
             cls.local[name].result = cls.local[name].run(fake=fake(misdeed))
-        cls.sound = FakeStudy(cls)
-        result = cls.sound.run()
-        assert result.returncode == 0, result.stderr
+        cls.sound = LocalStudy.finished(cls)
 
     def test_a_sound_study_comes_to_the_same_and_says_where_each_rank_ran(self):
         study = self.study(self.sound, "--nodes", "2")

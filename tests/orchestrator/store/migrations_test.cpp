@@ -36,6 +36,27 @@ TEST_F(MigrationsTest, MigratesAnOlderDatabaseAfterACopyBesideIt) {
   EXPECT_EQ(backup.query("SELECT * FROM kept").front().size(), 1U);
 }
 
+TEST_F(MigrationsTest, OneThatIsOpenedToBeReadIsLeftAsItIs) {
+  EXPECT_FALSE(Store::open_to_read(path_)) << "there is none, and none is made";
+  EXPECT_FALSE(std::filesystem::exists(path_));
+  {
+    Store store = open();
+    put(store, tests::clean_study().rows());
+  }
+  const auto read = Store::open_to_read(path_);
+  ASSERT_TRUE(read) << read.error().message;
+  EXPECT_EQ(read.value().studies().size(), 1U);
+  {
+    Database database(path_);
+    database.execute_script("PRAGMA user_version = 1");
+  }
+  const auto older = Store::open_to_read(path_);
+  ASSERT_FALSE(older);
+  EXPECT_NE(older.error().message.find("its schema version is 1"), std::string::npos) << older.error().message;
+  Database database(path_);
+  EXPECT_EQ(schema_version(database), 1);
+}
+
 TEST_F(MigrationsTest, OpensADatabaseOfTheFirstSchemaWithItsStepsAndWithoutAttributions) {
   const base::StudyRows study = tests::clean_study().rows();
   {

@@ -3,6 +3,7 @@
 #include "schemas/protocol/published.h"
 #include "schemas/protocol/rank_record.h"
 #include "schemas/protocol/runner_record.h"
+#include "schemas/protocol/submission.h"
 #include "schemas/protocol/trial.h"
 #include "tests/support/example_files.h"
 
@@ -25,6 +26,10 @@ TEST(Examples, OfLaunchRecordsAreReadOrRefused) {
 
 TEST(Examples, OfRunnerRecordsAreReadOrRefused) {
   expect_examples_read_right("runner", [](const std::string& text) { return to_json(parse_runner_record(json::parse(text))); });
+}
+
+TEST(Examples, OfSubmissionsAreReadOrRefused) {
+  expect_examples_read_right("submission", [](const std::string& text) { return to_json(parse_submission(json::parse(text))); });
 }
 
 TEST(Examples, OfPublishedTablesAreReadOrRefused) {

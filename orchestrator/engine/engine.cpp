@@ -93,9 +93,8 @@ class Engine {
     result.end = loop_.run(plan_, result);
     judge(result);
     if (result.end == EngineEnd::kComplete && result.num_undone > 0) result.end = EngineEnd::kTrialsLeft;
-    // What a later runner did is not this one's to conclude from.
-    const bool is_at_its_end =
-        result.num_undone == 0 && !(is_whole_ && base::awaits_decision(plan_)) && loop_.stop_cause() != StopCause::kSuperseded;
+    const bool is_superseded = loop_.stop_cause() == StopCause::kSuperseded;  // then others have done what is done
+    const bool is_at_its_end = result.num_undone == 0 && !is_superseded && !(is_whole_ && base::awaits_decision(plan_));
     if (result.end == EngineEnd::kInterrupted && is_at_its_end) result.end = EngineEnd::kComplete;  // the last trial still ended
     result.stop = result.end == EngineEnd::kInterrupted ? loop_.stop_cause() : std::nullopt;
   }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <exception>
 #include <system_error>
 #include <vector>
@@ -41,7 +42,7 @@ std::string name_of(const protocol::Trial& trial) {
   return trial.arm + " (block " + std::to_string(trial.block) + ", slot " + std::to_string(trial.slot) + ", trial " + trial.trial_id + ")";
 }
 
-std::string whole_seconds(double seconds) { return std::to_string(static_cast<std::int64_t>(seconds + 0.5)) + " s"; }
+std::string whole_seconds(double seconds) { return std::to_string(std::llround(seconds)) + " s"; }
 
 // What every further trial would meet as well: the sweep stops.
 bool concerns_every_trial(const std::exception& problem) {

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <nlohmann/json.hpp>
 #include <vector>
 
 #include "tests/orchestrator/store/store_fixture.h"

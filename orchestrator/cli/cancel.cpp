@@ -99,7 +99,7 @@ class CancelVerb final : public Verb {
     const base::StudyPlan plan = base::read_study_plan(protocol::StudyPaths{folder}.plan());
     slurm::wait_for_turn(options.workspace, surroundings);
     ProgressPrinter progress(streams.err, {}, Chatter::kQuiet);
-    const auto collected = engine::collect_study(plan, {.workspace = options.workspace}, progress);
+    const auto collected = engine::collect_study(plan, slurm::collect_options(options.workspace), progress);
     if (!collected) {
       streams.err << "rematch: its jobs have ended; what they left was not collected: " << collected.error().message << "\n";
       return Exit::kEnvironment;

@@ -33,13 +33,12 @@ class ClusterStudy {
         auto collected = collect();
         if (!collected) return collected.error();
         if (is_at_its_end(collected.value())) return ended(std::move(collected).value());
+        if (surroundings_.is_told_to_stop()) return left_alone();
         if (const auto problem = submit_what_is_left(collected.value())) return *problem;
       } else if (const auto problem = look_for_lost_answers()) {
         return *problem;
       }
-      if (!follower_.follow(options_.until))
-        return ClusterResult{
-            surroundings_.is_told_to_stop() ? ClusterEnd::kToldToStop : ClusterEnd::kJobsGoOn, {}, follower_.stops(), store_.open()};
+      if (!follower_.follow(options_.until)) return left_alone();
     }
   }
 
@@ -58,7 +57,7 @@ class ClusterStudy {
 
   base::Result<engine::EngineResult> collect() {
     wait_for_turn(options_.workspace, surroundings_);
-    return engine::collect_study(plan_, {options_.workspace, options_.trainer, "local"}, listener_);
+    return engine::collect_study(plan_, collect_options(options_.workspace), listener_);
   }
 
   // Given up, complete, or no better than the last time that all jobs had ended.
@@ -66,7 +65,15 @@ class ClusterStudy {
     const bool wants_more = result.end != engine::EngineEnd::kControlRefuted && (result.num_undone > 0 || result.plan_grew);
     const bool stands = !result.plan_grew && num_undone_before_ == result.num_undone;
     num_undone_before_ = result.num_undone;
-    return !wants_more || stands || !follower_.stops().empty() || surroundings_.is_told_to_stop();
+    return !wants_more || stands || !follower_.stops().empty();
+  }
+
+  ClusterResult left_alone() const {
+    ClusterResult left;
+    left.end = surroundings_.is_told_to_stop() ? ClusterEnd::kToldToStop : ClusterEnd::kJobsGoOn;
+    left.stops = follower_.stops();
+    left.open = store_.open();
+    return left;
   }
 
   ClusterResult ended(engine::EngineResult result) const {

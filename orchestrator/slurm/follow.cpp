@@ -16,6 +16,9 @@ using protocol::Submission;
 namespace {
 
 constexpr std::chrono::milliseconds kCycle{1'000};
+constexpr std::chrono::seconds kDocumentsCycle{5};
+// Looking takes no larger share of the time than this, however slow the file system is.
+constexpr int kLeastPauseOverLook = 10;
 
 // Of several jobs of one name, which an sbatch sent twice can leave: one that goes on, else the youngest.
 bool outranks(const JobRow& a, const JobRow& b) {
@@ -70,10 +73,12 @@ Follower::Follower(const Surroundings& surroundings, Cluster& cluster, Submitter
 
 bool Follower::follow(FollowUntil until) {
   trials_.look_at_all();
+  documents_due_ = surroundings_.now();
   for (;;) {
-    take_up_open();
     const Time now = surroundings_.now();
+    if (now >= documents_due_) take_up_open(now);
     look_at_files(now);
+    const auto look = std::chrono::duration_cast<std::chrono::milliseconds>(surroundings_.now() - now);
     if (!open_.empty() && policy_.is_due(now)) ask(now);
     for (Part& part : parts_)
       if (!part.is_settled) act(part, now);
@@ -82,23 +87,24 @@ bool Follower::follow(FollowUntil until) {
     watcher_.sighted(sight());
     if (open_.empty() && again_.empty() && store_.open().empty()) return true;
     if (until == FollowUntil::kOneLook || surroundings_.is_told_to_stop()) return false;
-    surroundings_.pause(kCycle);
+    surroundings_.pause(std::max(kCycle, kLeastPauseOverLook * look));
     if (surroundings_.is_told_to_stop()) return false;
   }
 }
 
-// Documents are read anew each cycle: `cancel` writes into them, and another login may submit.
-void Follower::take_up_open() {
+// Documents are read anew now and then: `cancel` writes into them, and another login may submit.
+void Follower::take_up_open(Time now) {
+  documents_due_ = now + kDocumentsCycle;
   const std::vector<Submission> open = store_.open();
   open_.clear();
   for (const Submission& submission : open) open_.emplace(submission.name, submission);
   take_leave_of_closed();
   for (const Submission& submission : open)  // the oldest first
     if (std::none_of(parts_.begin(), parts_.end(), [&](const Part& part) { return part.submission == submission.name; }))
-      take_up(submission);
+      take_up(submission, now);
 }
 
-void Follower::take_up(const Submission& submission) {
+void Follower::take_up(const Submission& submission, Time now) {
   std::set<std::string> scopes;
   std::int64_t index = 0;
   for (const auto& task : submission.tasks) {
@@ -113,7 +119,7 @@ void Follower::take_up(const Submission& submission) {
   // Of a part that was submitted again while others of its array went on, the later submission counts.
   for (Part& part : parts_)
     if (part.submission != submission.name && scopes.contains(part.scope)) part.is_settled = true;
-  policy_.hurry(surroundings_.now());
+  policy_.hurry(now);
 }
 
 // By another process: `cancel`, or another login, which then goes on with what is left.
@@ -300,6 +306,7 @@ void Follower::submit_again() {
     return;  // next time
   }
   drop_what_is_open();
+  documents_due_ = surroundings_.now();
   for (const auto& tasks : submitter_.split(std::exchange(again_, {}))) {
     const SubmitResult result = submitter_.submit(tasks);
     if (result.end == SubmitEnd::kSubmitted) watcher_.submitted(result.submission);

@@ -80,8 +80,8 @@ class Follower {
     std::string message;  // why it was given up
   };
 
-  void take_up_open();
-  void take_up(const protocol::Submission& submission);
+  void take_up_open(Time now);
+  void take_up(const protocol::Submission& submission, Time now);
   void take_leave_of_closed();
   void look_at_files(Time now);
   void ask(Time now);
@@ -114,6 +114,7 @@ class Follower {
   std::vector<protocol::SubmissionTask> again_;       // to be submitted
   std::map<std::string, std::int64_t> num_retries_;   // by scope
   std::vector<Stop> stops_;
+  Time documents_due_{};  // of the submissions
   bool slurm_is_silent_ = false;
 };
 

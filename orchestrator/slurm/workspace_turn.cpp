@@ -14,4 +14,11 @@ base::Result<engine::WorkspaceLock> take_turn(const std::filesystem::path& works
   return engine::WorkspaceLock::take(workspace, study);
 }
 
+engine::EngineOptions collect_options(const std::filesystem::path& workspace) {
+  engine::EngineOptions options;
+  options.workspace = workspace;
+  options.launcher = "srun";
+  return options;
+}
+
 }  // namespace rematch::slurm

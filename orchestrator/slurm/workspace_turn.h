@@ -6,6 +6,7 @@
 #include <string>
 
 #include "orchestrator/base/result.h"
+#include "orchestrator/engine/engine.h"
 #include "orchestrator/engine/workspace_lock.h"
 #include "orchestrator/slurm/surroundings.h"
 
@@ -17,5 +18,8 @@ void wait_for_turn(const std::filesystem::path& workspace, const Surroundings& s
 // `study`: what the lock file names. The error names who holds it.
 base::Result<engine::WorkspaceLock> take_turn(const std::filesystem::path& workspace, const std::string& study,
                                               const Surroundings& surroundings);
+
+// For engine::collect_study of what jobs left: attempts on several nodes are put together out of their parts.
+engine::EngineOptions collect_options(const std::filesystem::path& workspace);
 
 }  // namespace rematch::slurm

@@ -83,7 +83,8 @@ class CancelVerb final : public Verb {
     const slurm::CancelResult result = slurm::cancel_jobs(slurm::SubmissionStore(folder), cluster, when, surroundings);
     for (const std::string& warning : result.warnings) streams.err << "rematch: " << warning << "\n";
     if (after_trial_ && result.warnings.empty()) {
-      streams.err << "rematch: no further trial is started; `rematch run` collects when the one that runs has ended\n";
+      streams.err
+          << "rematch: no further trial is started; when the one that runs has ended, cancel again collects, and `rematch run` goes on\n";
       return Exit::kOk;
     }
     if (!result.all_ended) {

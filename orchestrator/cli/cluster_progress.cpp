@@ -13,6 +13,7 @@ void ClusterProgress::submitted(const protocol::Submission& submission) {
 void ClusterProgress::sighted(const slurm::StudySight& sight) {
   constexpr std::chrono::seconds kQuietest{60};
   if (chatter_ == Chatter::kQuiet || sight.num_jobs.empty()) return;
+  if (const std::string hint = std::exchange(hint_, ""); !hint.empty()) line_.print(hint);
   const std::string text = slurm::sight_text(sight);
   if (line_.terminal().rewrites_lines) {
     line_.rewrite(text);

@@ -7,6 +7,7 @@
 #include <iosfwd>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "orchestrator/cli/progress.h"
 #include "orchestrator/engine/listener.h"
@@ -18,8 +19,9 @@ class ClusterProgress final : public engine::Listener, public slurm::Watcher {
  public:
   using Clock = std::function<std::chrono::steady_clock::time_point()>;
 
-  ClusterProgress(std::ostream& err, const Terminal& terminal, Chatter chatter, Clock now)
-      : line_(err, terminal), chatter_(chatter), now_(std::move(now)) {}
+  // `hint`: said once, when jobs are seen for the first time; empty: nothing.
+  ClusterProgress(std::ostream& err, const Terminal& terminal, Chatter chatter, Clock now, std::string hint)
+      : line_(err, terminal), chatter_(chatter), now_(std::move(now)), hint_(std::move(hint)) {}
 
   void submitted(const protocol::Submission& submission) override;
   void sighted(const slurm::StudySight& sight) override;
@@ -33,6 +35,7 @@ class ClusterProgress final : public engine::Listener, public slurm::Watcher {
   ProgressLine line_;
   Chatter chatter_;
   Clock now_;
+  std::string hint_;
   std::string last_;
   std::optional<std::chrono::steady_clock::time_point> last_time_;
 };

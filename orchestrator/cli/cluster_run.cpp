@@ -54,10 +54,10 @@ Exit run_on_cluster(const SweepInput& input, slurm::FollowUntil until, const Fin
   const auto client = slurm::make_client();
   const slurm::Surroundings surroundings = real_surroundings(*client, stop);
   base::Result<slurm::ClusterResult> carried = [&] {
-    ClusterProgress progress(streams.err, decide_terminal(facts_of_stderr(), options.color), chatter_of(options.verbosity),
-                             surroundings.now);
-    if (until == slurm::FollowUntil::kAllEnded && options.verbosity >= 0)
-      progress.remarked("Ctrl-C stops following and leaves the jobs alone; `rematch cancel " + input.plan.name + "` ends them");
+    const bool follows = until == slurm::FollowUntil::kAllEnded;
+    ClusterProgress progress(
+        streams.err, decide_terminal(facts_of_stderr(), options.color), chatter_of(options.verbosity), surroundings.now,
+        follows ? "rematch: Ctrl-C stops following and leaves the jobs alone; `rematch cancel " + input.plan.name + "` ends them" : "");
     return slurm::carry_out_on_cluster(input.plan, cluster_options(input, options, until), surroundings, progress, progress);
   }();
   if (!carried) {

@@ -36,7 +36,7 @@ std::optional<std::string> wait_until_ended(Cluster& cluster, const std::vector<
   std::chrono::milliseconds pause{500};
   const auto until = surroundings.now() + kCancelDeadline;
   for (;;) {
-    const auto active = still_active(cluster, names);
+    auto active = still_active(cluster, names);
     if (!active || surroundings.now() >= until || surroundings.is_told_to_stop()) return active;
     surroundings.pause(pause);
     pause = std::min(2 * pause, kLongest);

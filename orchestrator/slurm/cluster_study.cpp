@@ -90,7 +90,7 @@ class ClusterStudy {
     if (!store_.open().empty()) return std::nullopt;  // another login came first
     const auto shape = shape_named(options_.slurm.shape);
     for (const auto& tasks : submitter_.split(parts_left(collected.study.plan, engine::StudyFolder(root_), shape)))
-      if (const auto problem = take(submitter_.submit(tasks))) return problem;
+      if (auto problem = take(submitter_.submit(tasks))) return problem;
     return std::nullopt;
   }
 
@@ -100,7 +100,7 @@ class ClusterStudy {
     if (!turn) return turn.error();
     for (Submission& submission : store_.open())
       if (!submission.job_id && !submission.submit_unix_ns && !submission.cancel_unix_ns)
-        if (const auto problem = take(submitter_.reconcile(std::move(submission)))) return problem;
+        if (auto problem = take(submitter_.reconcile(std::move(submission)))) return problem;
     return std::nullopt;
   }
 

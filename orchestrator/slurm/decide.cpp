@@ -32,6 +32,11 @@ bool never_starts(const PartFacts& facts) {
   return is_pending(facts) && std::any_of(kNeverStarts.begin(), kNeverStarts.end(), [&](auto words) { return says(facts, words); });
 }
 
+bool was_cancelled(const PartFacts& facts) {
+  if (facts.is_cancelled) return is_over(facts);
+  return is_seen(facts, JobState::kCancelled) || (facts.job == JobSight::kGone && facts.runner_end == RunnerEnd::kInterrupted);
+}
+
 // Its runner has said how it ended, and that needs no file that may come late.
 bool has_said_why(const PartFacts& facts) { return facts.runner_end && *facts.runner_end != RunnerEnd::kComplete; }
 
@@ -40,7 +45,7 @@ std::string slurm_words(const PartFacts& facts) {
   return "its job is " + std::string(to_string(facts.state)) + (facts.reason.empty() ? "" : " (" + facts.reason + ")");
 }
 
-std::string with_message(std::string text, const PartFacts& facts) {
+std::string with_message(const std::string& text, const PartFacts& facts) {
   return facts.runner_message.empty() ? text : text + ": " + facts.runner_message;
 }
 
@@ -51,6 +56,8 @@ constexpr std::array kRows = {
                 [](const PartFacts&) -> std::string { return "every trial of it is done"; }},
     DecisionRow{"control-refuted", [](const PartFacts& f) { return f.runner_end == RunnerEnd::kControlRefuted; }, Step::kDone, false,
                 kNoStop, [](const PartFacts&) -> std::string { return "the control is not a control"; }},
+    DecisionRow{"cancelled-before", [](const PartFacts& f) { return f.is_past && was_cancelled(f) && !runner_lives(f); },
+                Step::kSubmitAgain, false, kNoStop, [](const PartFacts&) -> std::string { return "it was cancelled before"; }},
     DecisionRow{"cancelled", [](const PartFacts& f) { return f.is_cancelled && is_over(f) && !runner_lives(f); }, Step::kStop, false,
                 StopKind::kInterrupted, [](const PartFacts&) -> std::string { return "it was cancelled"; }},
     DecisionRow{"being-cancelled", [](const PartFacts& f) { return f.is_cancelled; }, Step::kWait, false, kNoStop,

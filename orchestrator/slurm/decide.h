@@ -30,6 +30,7 @@ struct PartFacts {
   std::string runner_message;                     // of that runner
   bool runner_is_alive = false;                   // its newest runner, of whatever submission, has no end, and its record changes
   bool is_cancelled = false;                      // by `rematch cancel`
+  bool is_past = false;                           // cancelled before whoever asks began to look, who was asked to go on
   JobSight job = JobSight::kUnknown;
   JobState state = JobState::kOther;  // of kSeen
   std::string reason;                 // of kSeen, Slurm's

@@ -69,7 +69,8 @@ Follower::Follower(const Surroundings& surroundings, Cluster& cluster, Submitter
       watcher_(watcher),
       workspace_(std::move(workspace)),
       runners_(store_.paths().runners()),
-      policy_(surroundings.now()) {}
+      policy_(surroundings.now()),
+      begin_unix_ns_(launch::unix_now_ns()) {}
 
 bool Follower::follow(FollowUntil until) {
   trials_.look_at_all();
@@ -208,7 +209,10 @@ bool Follower::see(Part& part, JobSight job, const JobRow* row, Time now) {
   part.job = job;
   if (row != nullptr) part.row = *row;
   const bool is_over = job == JobSight::kGone || (row != nullptr && !is_active(row->state));
-  if (!is_over) part.end_seen.reset();
+  if (!is_over) {
+    part.end_seen.reset();
+    part.was_active = true;
+  }
   if (is_over && !part.end_seen) part.end_seen = now;
   return !is_same;
 }
@@ -224,6 +228,12 @@ bool Follower::is_part_done(Part& part, const RunnerRecord* runner, bool is_over
   return is_done;
 }
 
+bool Follower::is_past(const Part& part) const {
+  if (submitter_.has_submitted(part.submission)) return false;
+  if (const auto cancel = open_.at(part.submission).cancel_unix_ns) return *cancel < begin_unix_ns_;
+  return !part.was_active;
+}
+
 PartFacts Follower::facts_of(Part& part, Time now) {
   const Submission& submission = open_.at(part.submission);
   const RunnerRecord* runner = runners_.newest(part.scope);
@@ -235,6 +245,7 @@ PartFacts Follower::facts_of(Part& part, Time now) {
     facts.runner_message = runner->message;
   }
   facts.is_cancelled = submission.cancel_unix_ns.has_value();
+  facts.is_past = is_past(part);
   facts.job = part.job;
   if (part.row) {
     facts.state = part.row->state;

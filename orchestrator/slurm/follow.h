@@ -74,6 +74,7 @@ class Follower {
     JobSight job = JobSight::kUnknown;
     std::optional<JobRow> row;
     std::optional<Time> end_seen;
+    bool was_active = false;      // as far as Slurm was asked by this object
     std::optional<bool> is_done;  // nullopt: not looked at
     std::string told;             // id of the decision that was remarked last
     bool is_settled = false;
@@ -90,6 +91,7 @@ class Follower {
   std::optional<std::int64_t> element_of(const Part& part) const;
   bool see(Part& part, JobSight job, const JobRow* row, Time now);
   PartFacts facts_of(Part& part, Time now);
+  bool is_past(const Part& part) const;
   bool is_part_done(Part& part, const protocol::RunnerRecord* runner, bool is_over);
   void act(Part& part, Time now);
   bool cancel(Part& part, Time now);
@@ -116,6 +118,7 @@ class Follower {
   std::vector<Stop> stops_;
   Time documents_due_{};  // of the submissions
   bool slurm_is_silent_ = false;
+  std::int64_t begin_unix_ns_;  // of this object
 };
 
 }  // namespace rematch::slurm

@@ -87,6 +87,7 @@ SubmitResult Submitter::submit(const std::vector<SubmissionTask>& tasks) {
   submission.intent_unix_ns = launch::unix_now_ns();
   store_.put_script(job.name, batch_script(setup_.slurm, job));
   store_.put(submission);
+  submitted_.insert(submission.name);
   const Sent sent = send(submission);
   return sent.known ? *sent.known : look_and_send_again(std::move(submission), sent.why);
 }

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -57,6 +58,8 @@ class Submitter {
 
   std::string study() const { return setup_.study_name + "-" + setup_.study_id; }
   SubmitResult submit(const std::vector<protocol::SubmissionTask>& tasks);
+  // By this object.
+  bool has_submitted(const std::string& name) const { return submitted_.contains(name); }
   // Of an earlier intent without a job id.
   SubmitResult reconcile(protocol::Submission submission);
   // Where parts have to be told apart by Slurm's limit; asks it once, for arrays.
@@ -79,6 +82,7 @@ class Submitter {
   SubmissionStore store_;
   JobSetup setup_;
   const Surroundings& surroundings_;
+  std::set<std::string> submitted_;       // names
   std::int64_t most_array_elements_ = 0;  // 0: not asked yet
 };
 

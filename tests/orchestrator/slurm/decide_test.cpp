@@ -52,6 +52,11 @@ PartFacts cancelled(PartFacts facts) {
   return facts;
 }
 
+PartFacts past(PartFacts facts) {
+  facts.is_past = true;
+  return facts;
+}
+
 PartFacts progressed(PartFacts facts) {
   facts.has_progressed = true;
   return facts;
@@ -72,6 +77,13 @@ std::vector<Case> cases() {
       {"done", done(alive(seen(kCompleted))), Step::kDone},
       {"done", done(PartFacts{}), Step::kDone},
       {"control-refuted", with(seen(kRunning), RunnerEnd::kControlRefuted), Step::kDone},
+      {"cancelled-before", past(cancelled(seen(kCancelled))), Step::kSubmitAgain},
+      {"cancelled-before", past(cancelled(gone())), Step::kSubmitAgain},
+      {"cancelled-before", past(seen(kCancelled)), Step::kSubmitAgain},
+      {"cancelled-before", past(with(gone(), RunnerEnd::kInterrupted)), Step::kSubmitAgain},
+      {"runner-lives", past(alive(with(gone(), RunnerEnd::kInterrupted))), Step::kWait},
+      {"being-cancelled", past(cancelled(seen(kRunning))), Step::kWait},
+      {"node-failed", past(seen(kNodeFail)), Step::kSubmitAgain},
       {"cancelled", cancelled(seen(kCancelled)), Step::kStop, StopKind::kInterrupted},
       {"cancelled", cancelled(with(gone(), RunnerEnd::kInterrupted)), Step::kStop, StopKind::kInterrupted},
       {"being-cancelled", cancelled(seen(kPending, "launch failed requeued held")), Step::kWait},

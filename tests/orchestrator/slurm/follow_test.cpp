@@ -172,6 +172,30 @@ TEST_F(FollowTest, WaitsForTheRunnerOfAJobThatTheControllerLostAndSubmitsWhenItS
   EXPECT_EQ(slurm_.num_calls["sbatch"], 2);
 }
 
+TEST_F(FollowTest, GoesOnWithWhatWasCancelledBeforeItBeganToLook) {
+  const std::string first = submit_all().name;
+  slurm_.set(first, "CANCELLED");
+  Submitter later(cluster_, store_, setup_, surroundings_);
+  Follower follower(surroundings_, cluster_, later, store_, trials_, watcher_, workspace_.path());
+  play({{30, [&] { finish_all(), write_runner("study", 1, store_.open().at(0).name, RunnerEnd::kComplete); }}});
+  EXPECT_TRUE(follower.follow(FollowUntil::kAllEnded));
+  EXPECT_TRUE(follower.stops().empty());
+  EXPECT_EQ(slurm_.num_calls["sbatch"], 2);
+}
+
+TEST_F(FollowTest, WaitsForTheTrialThatACancelLeftAndGoesOnWhenItWasAskedToAfterwards) {
+  const std::string first = submit_all().name;
+  slurm_.set(first, "RUNNING");
+  store_.update(first, [](protocol::Submission& submission) { submission.cancel_unix_ns = 1; });
+  play({{20, [&] { slurm_.set(first, "COMPLETED"), write_runner("study", 1, first, RunnerEnd::kInterrupted); }},
+        {60, [&] { finish_all(), write_runner("study", 2, store_.open().at(0).name, RunnerEnd::kComplete); }}});
+  Submitter later(cluster_, store_, setup_, surroundings_);
+  Follower follower(surroundings_, cluster_, later, store_, trials_, watcher_, workspace_.path());
+  EXPECT_TRUE(follower.follow(FollowUntil::kAllEnded));
+  EXPECT_TRUE(follower.stops().empty());
+  EXPECT_EQ(slurm_.num_calls["sbatch"], 2);
+}
+
 TEST_F(FollowTest, AsksAccountingForTheEndOfAJobThatTheControllerForgot) {
   submit_all();
   slurm_.jobs.clear();
@@ -179,7 +203,7 @@ TEST_F(FollowTest, AsksAccountingForTheEndOfAJobThatTheControllerForgot) {
   slurm_.accounted = {{17, name(), std::nullopt, "REQUEUED"}, {17, name(), std::nullopt, "CANCELLED by 0"}};
   play({});
   EXPECT_TRUE(follow());
-  ASSERT_EQ(follower_.stops().size(), 1U);
+  ASSERT_EQ(follower_.stops().size(), 1U) << "it was submitted by this process";
   EXPECT_EQ(follower_.stops()[0].kind, StopKind::kInterrupted);
   EXPECT_EQ(slurm_.num_calls["sbatch"], 1);
 }

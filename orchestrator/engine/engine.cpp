@@ -92,10 +92,7 @@ class Engine {
   void run_round(EngineResult& result) {
     result.end = loop_.run(plan_, result);
     judge(result);
-    if (result.end == EngineEnd::kComplete && result.num_undone > 0) result.end = EngineEnd::kTrialsLeft;
-    const bool is_superseded = loop_.stop_cause() == StopCause::kSuperseded;  // then others have done what is done
-    const bool is_at_its_end = result.num_undone == 0 && !is_superseded && !(is_whole_ && base::awaits_decision(plan_));
-    if (result.end == EngineEnd::kInterrupted && is_at_its_end) result.end = EngineEnd::kComplete;  // the last trial still ended
+    decide_end(result);
     result.stop = result.end == EngineEnd::kInterrupted ? loop_.stop_cause() : std::nullopt;
   }
 

@@ -1,66 +1,9 @@
-#include "orchestrator/collect/collect.h"
-
-#include <gtest/gtest.h>
 #include <signal.h>
 
-#include <fstream>
-
-#include "tests/orchestrator/attempt_files.h"
-#include "tests/orchestrator/study_builder.h"
-#include "tests/support/temp_dir.h"
+#include "tests/orchestrator/collect/collect_fixture.h"
 
 namespace rematch::collect {
 namespace {
-
-using base::AttemptRows;
-using base::RankRows;
-using protocol::FailureKind;
-using protocol::LaunchEnd;
-using protocol::Phase;
-using protocol::Stage;
-
-class Collect : public ::testing::Test {
- protected:
-  // A run of two ranks in which nothing went wrong; a test changes it before it is written.
-  AttemptRows clean() { return builder_.run("[]"); }
-
-  AttemptRows collected(const AttemptRows& attempt) {
-    folder_ = tests::write_attempt(temp_.path() / attempt.trial.trial_id, attempt);
-    return collect_attempt(folder_, "00000000000005ed");
-  }
-
-  void append_text(std::int64_t rank, const std::string& text) {
-    std::ofstream(protocol::AttemptPaths{folder_}.rank_record(rank), std::ios::app) << text;
-  }
-  AttemptRows collect_again() { return collect_attempt(folder_, "00000000000005ed"); }
-
-  static void end_by(RankRows& rank, std::optional<std::int64_t> exit_code, std::optional<std::int64_t> signal, std::int64_t at_ns) {
-    rank.exit.exit_code = exit_code;
-    rank.exit.signal = signal;
-    rank.exit.end_mono_ns = at_ns;
-    rank.bye.reset();
-  }
-  // Stops within `stage` after `num_steps` steps, as if its process had vanished.
-  static void stop_in(RankRows& rank, Stage stage, std::size_t num_steps) {
-    rank.stages = tests::ledger_up_to(stage);
-    rank.steps.resize(num_steps);
-    rank.bye.reset();
-  }
-  static protocol::ErrorRecord error_of(FailureKind kind, std::int64_t at_ns) {
-    protocol::ErrorRecord error;
-    error.kind = kind;
-    error.stage = Stage::kSteady;
-    error.step = 5;
-    error.phase = Phase::kBackward;
-    error.mono_ns = at_ns;
-    error.message = "what happened";
-    return error;
-  }
-
-  tests::TempDir temp_;
-  std::filesystem::path folder_;
-  tests::StudyBuilder builder_{"collect"};
-};
 
 TEST_F(Collect, ReadsACompleteAttemptWithoutFailure) {
   const AttemptRows rows = collected(clean());
@@ -256,48 +199,6 @@ TEST_F(Collect, LetsADeadlineNotHideARecordedFailure) {
   attempt.ranks[1].errors = {error_of(FailureKind::kNumerics, 2000)};
   const AttemptRows rows = collected(attempt);
   EXPECT_EQ(rows.failure->kind, FailureKind::kNumerics);
-  EXPECT_EQ(rows.failure->rank, 1);
-}
-
-TEST_F(Collect, ReadsAnAttemptThatWasSetAsideAsPreemptedHoweverItEnded) {
-  ASSERT_FALSE(collected(clean()).failure);
-  std::ofstream(protocol::AttemptPaths{folder_}.superseded()) << "{}";
-  const AttemptRows well = collect_again();
-  ASSERT_TRUE(well.failure);
-  EXPECT_EQ(well.failure->kind, FailureKind::kPreempted);
-  EXPECT_NE(well.failure->message.find("it ended well"), std::string::npos) << well.failure->message;
-
-  AttemptRows crashed = clean();
-  crashed.trial.trial_id = "00000000000000cd";
-  crashed.launch.end = LaunchEnd::kRankFailed;
-  end_by(crashed.ranks[1], std::nullopt, SIGTERM, 500);
-  ASSERT_EQ(collected(crashed).failure->kind, FailureKind::kCrashed);
-  std::ofstream(protocol::AttemptPaths{folder_}.superseded()) << "{}";
-  const AttemptRows set_aside = collect_again();
-  EXPECT_EQ(set_aside.failure->kind, FailureKind::kPreempted);
-  EXPECT_EQ(set_aside.failure->rank, 1);
-  EXPECT_NE(set_aside.failure->message.find("it ended as crashed: ended by SIGTERM"), std::string::npos) << set_aside.failure->message;
-}
-
-TEST_F(Collect, TakesTheNodeThatFailedFirstForTheCauseHoweverItsClockStands) {
-  AttemptRows attempt = clean();
-  attempt.launch.end = LaunchEnd::kRankFailed;
-  attempt.launch.cause_rank = 1;
-  attempt.launch.nodes = {{"n1", "node-a", std::nullopt, std::nullopt}, {"n2", "node-b", std::nullopt, std::nullopt}};
-  attempt.ranks[1].exit.node = 1;
-  attempt.ranks[0].errors = {error_of(FailureKind::kNumerics, 1000)};
-  attempt.ranks[1].errors = {error_of(FailureKind::kNumerics, 2000)};
-  EXPECT_EQ(collected(attempt).failure->rank, 1);
-}
-
-TEST_F(Collect, PlacesALostNodeAtARankThatWasNeverHeardOf) {
-  AttemptRows attempt = clean();
-  attempt.launch.end = LaunchEnd::kNodeFailed;
-  attempt.launch.message = "Node failure on n2";
-  attempt.ranks[0].errors = {error_of(FailureKind::kComm, 1000)};
-  attempt.ranks[1].exit = {.rank = 1, .node = 1};
-  const AttemptRows rows = collected(attempt);
-  EXPECT_EQ(rows.failure->kind, FailureKind::kNodeFail);
   EXPECT_EQ(rows.failure->rank, 1);
 }
 

@@ -175,5 +175,14 @@ TEST(ReplayCommand, StartsEveryRankWithItsEnvironmentAndQuotesWhatTheShellWouldS
             "'/runs/trial one/trial.json' & done; wait");
 }
 
+TEST(ReplayCommand, OfSeveralNodesIsAJobStep) {
+  base::AttemptRows attempt = tests::clean_study().rows().attempts[0];
+  attempt.launch.nodes = {{"n1", "node-a", std::nullopt, std::nullopt}, {"n2", "node-b", std::nullopt, std::nullopt}};
+  attempt.launch.command = {"/opt/rematch-train", "--trial", "/runs/trial.json"};
+  EXPECT_EQ(replay_command(attempt),
+            "srun --nodes=2 --ntasks-per-node=1 --cpu-bind=none bash -c 'env MASTER_PORT=29500 MASTER_ADDR=$SLURM_LAUNCH_NODE_IPADDR "
+            "RANK=$SLURM_PROCID LOCAL_RANK=$SLURM_LOCALID /opt/rematch-train --trial /runs/trial.json'");
+}
+
 }  // namespace
 }  // namespace rematch::report

@@ -18,7 +18,6 @@
 #include <set>
 #include <thread>
 
-#include "orchestrator/launch/allocation.h"
 #include "orchestrator/launch/attempt_lock.h"
 #include "orchestrator/launch/descendants.h"
 #include "orchestrator/launch/descriptor_limit.h"
@@ -26,6 +25,7 @@
 #include "orchestrator/launch/kernel_oom.h"
 #include "orchestrator/launch/last_words.h"
 #include "orchestrator/launch/node_notice.h"
+#include "orchestrator/launch/opening_record.h"
 #include "orchestrator/launch/process.h"
 #include "orchestrator/launch/rank_environment.h"
 #include "orchestrator/launch/rank_share.h"
@@ -44,25 +44,11 @@ using boost::system::error_code;
 using protocol::LaunchEnd;
 using std::chrono::milliseconds;
 
-std::string host_name() {
-  std::array<char, 256> name{};
-  ::gethostname(name.data(), name.size() - 1);
-  return name.data();
-}
-
 class Supervisor {
  public:
   Supervisor(const SuperviseArguments& arguments, const Graces& graces, protocol::Trial trial, RankShare share)
       : arguments_(arguments), graces_(graces), trial_(std::move(trial)), share_(std::move(share)), paths_{arguments.attempt_folder} {
-    record_.trial_id = trial_.trial_id;
-    record_.attempt = arguments.attempt;
-    record_.host = host_name();
-    record_.supervisor_pid = ::getpid();
-    record_.command = {arguments.trainer.string(), "--trial", paths_.trial().string()};
-    record_.start_unix_ns = unix_now_ns();
-    for (std::int64_t rank : ranks_of_share(trial_, share_)) record_.ranks.emplace_back().rank = rank;
-    record_.nodes = {node_from_environment(record_.host)};
-    record_.allocation = allocation_from_environment();
+    record_ = opening_record(arguments, trial_, share_);
   }
 
   protocol::LaunchRecord run() {
@@ -104,7 +90,6 @@ class Supervisor {
       fail_launch(problem->message);
       return false;
     }
-    num_oom_kills_ = num_oom_kills();
     return start_next_ranks(ranks_stand_alone() ? num_cores() : record_.ranks.size());
   }
 
@@ -176,7 +161,8 @@ class Supervisor {
     rank.exit_code = end.exit_code;
     rank.signal = end.signal;
     rank.end_mono_ns = end.end_mono_ns;
-    if (end.signal == SIGKILL && !rank.ended_by_supervisor) look_for_memory_killer(rank);
+    if (end.signal == SIGKILL && !rank.ended_by_supervisor)
+      if (const auto killer = memory_kills_.account_for_one()) write_host_oom(paths_.rank_record(rank.rank), *killer, rank.end_mono_ns);
     const bool bad = end.exit_code != 0;
     if (ranks_stand_alone() && !ending_) return on_lone_rank_end(rank, bad);
     if (bad && !ending_) {
@@ -185,18 +171,6 @@ class Supervisor {
     }
     if (num_running() == 0) return context_.stop();
     if (!bad && !ending_ && !straggling_) wait_for_stragglers(rank.rank);
-  }
-
-  // One rank for each process that the kernel ended since the ranks were started: a further SIGKILL has another cause.
-  void look_for_memory_killer(const protocol::RankExit& rank) {
-    const auto now = num_oom_kills();
-    if (!num_oom_kills_ || !now || *now <= *num_oom_kills_) return;
-    const std::string message =
-        "ended by the kernel's memory killer: SIGKILL that the supervisor did not send, and oom_kill of the control "
-        "group rose to " +
-        std::to_string(*now);
-    ++*num_oom_kills_;
-    write_host_oom(paths_.rank_record(rank.rank), message, rank.end_mono_ns);
   }
 
   // Ranks that fail for want of disk say nothing of their arm.
@@ -352,7 +326,7 @@ class Supervisor {
   pid_t group_ = 0;            // the newest
   std::vector<pid_t> groups_;  // of each child
   std::optional<ReservedPort> master_port_;
-  std::optional<std::int64_t> num_oom_kills_;  // before, and those that a rank has died of
+  MemoryKills memory_kills_;
   bool ending_ = false;
   bool straggling_ = false;
 };

@@ -3,7 +3,7 @@
 #include <time.h>
 
 #include <algorithm>
-#include <array>
+#include <map>
 #include <system_error>
 
 #include "orchestrator/base/study_plan.h"
@@ -116,7 +116,8 @@ class Look {
     if (row != nullptr) facts.state = row->state;
     if (row != nullptr) facts.reason = row->reason;
     const auto end = row != nullptr ? unix_seconds_of(row->end_time) : std::nullopt;
-    facts.seconds_since_end = end ? static_cast<double>(look_.now_unix_ns / kNsPerSecond - *end) : slurm::kFileLagSeconds;
+    const std::int64_t now_s = look_.now_unix_ns / kNsPerSecond;
+    facts.seconds_since_end = end ? static_cast<double>(now_s - *end) : slurm::kFileLagSeconds;
     facts.has_progressed = !facts.is_done && done_.has_block_since(task, submission.intent_unix_ns);
     return facts;
   }

@@ -4,7 +4,7 @@
 
 #include <chrono>
 #include <cstdint>
-#include <map>
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <vector>
@@ -45,11 +45,10 @@ struct ClusterStatus {
   bool is_complete = false;     // by its trials' files
 };
 
-// nullopt: nothing of the study was ever submitted.
 struct ClusterLook {
   const std::filesystem::path& study_folder;
   const base::StudyPlan& plan;
-  const std::vector<protocol::Submission>& submissions;  // all of the study
+  const std::vector<protocol::Submission>& submissions;  // all of the study, at least one
   const QueueAnswer& queue;
   std::int64_t now_unix_ns = 0;
 };

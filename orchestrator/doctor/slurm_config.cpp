@@ -2,6 +2,7 @@
 
 #include "orchestrator/doctor/slurm.h"
 #include "orchestrator/launch/supervisor.h"
+#include "orchestrator/slurm/poll_policy.h"
 
 namespace rematch::doctor {
 
@@ -9,7 +10,7 @@ namespace {
 
 using slurm::ClusterConfig;
 
-constexpr std::int64_t kLongestPollSeconds = 60;  // between two looks at the queue
+constexpr auto kLongestPoll = std::chrono::duration_cast<std::chrono::seconds>(slurm::PollPolicy::kLongest);
 constexpr std::int64_t kLongControllerTimeoutSeconds = 300;
 
 // Slurm's own spelling of a value is shown; `wanted` and `advice` say what it means here.
@@ -36,9 +37,9 @@ Finding kill_wait(const ClusterConfig& config) {
 Finding min_job_age(const ClusterConfig& config, bool has_accounting) {
   Finding finding =
       about(config, "MinJobAge", "slurm_min_job_age",
-            "more than " + std::to_string(kLongestPollSeconds) + " s, the longest time between two looks at the queue, or sacct");
+            "more than " + std::to_string(kLongestPoll.count()) + " s, the longest time between two looks at the queue, or sacct");
   const auto seconds = config.number("MinJobAge");
-  if (seconds && *seconds <= kLongestPollSeconds && !has_accounting)
+  if (seconds && *seconds <= kLongestPoll.count() && !has_accounting)
     warn(finding, "A job that ends between two looks is not seen to end: what it left in the study's folder then decides alone");
   return finding;
 }

@@ -92,10 +92,20 @@ class Engine {
   void run_round(EngineResult& result) {
     result.end = loop_.run(plan_, result);
     judge(result);
+    decide_end(result);
+    result.stop = result.end == EngineEnd::kInterrupted ? loop_.stop_cause() : std::nullopt;
+  }
+
+  // Who is superseded is at no end: what is done others have done, and a plan that grows is theirs to write.
+  void decide_end(EngineResult& result) {
+    loop_.beat();
+    if (loop_.stop_cause() == StopCause::kSuperseded) {
+      result.end = EngineEnd::kInterrupted;
+      return;
+    }
     if (result.end == EngineEnd::kComplete && result.num_undone > 0) result.end = EngineEnd::kTrialsLeft;
     const bool is_at_its_end = result.num_undone == 0 && !(is_whole_ && base::awaits_decision(plan_));
     if (result.end == EngineEnd::kInterrupted && is_at_its_end) result.end = EngineEnd::kComplete;  // the last trial still ended
-    result.stop = result.end == EngineEnd::kInterrupted ? loop_.stop_cause() : std::nullopt;
   }
 
   // Of what the plan in hand does not have: those of whole rounds; the report has them all.

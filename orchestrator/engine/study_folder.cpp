@@ -35,11 +35,12 @@ std::optional<std::int64_t> attempt_number(const fs::path& folder) {
   return number;
 }
 
-bool says_done(const fs::path& path, const std::string& trial_id) {
-  const auto text = protocol::read_whole_file(path);
+// What is set aside is not done, whoever marked it.
+bool says_done(const protocol::AttemptPaths& paths, const std::string& trial_id) {
+  const auto text = protocol::read_whole_file(paths.done());
   if (!text) return false;
   const auto document = nlohmann::json::parse(*text, nullptr, false);
-  return document.is_object() && document.value("trial_id", "") == trial_id;
+  return document.is_object() && document.value("trial_id", "") == trial_id && !fs::exists(paths.superseded());
 }
 
 // What a strategy changes is taken back, then the two must be the same.
@@ -116,7 +117,7 @@ std::vector<AttemptOnDisk> StudyFolder::attempts(const std::string& trial_id) co
   std::error_code none;
   for (const auto& entry : fs::directory_iterator(paths_.trial(trial_id), none)) {
     const auto number = attempt_number(entry.path());
-    if (number) found.push_back({*number, entry.path(), says_done(protocol::AttemptPaths{entry.path()}.done(), trial_id)});
+    if (number) found.push_back({*number, entry.path(), says_done({entry.path()}, trial_id)});
   }
   std::sort(found.begin(), found.end(), [](const AttemptOnDisk& a, const AttemptOnDisk& b) { return a.attempt < b.attempt; });
   return found;

@@ -20,7 +20,7 @@ inline constexpr const char* kDoneSchema = "rematch/done/1";
 struct AttemptOnDisk {
   std::int64_t attempt = 1;
   std::filesystem::path folder;
-  bool is_done = false;  // done.json names this trial
+  bool is_done = false;  // done.json names this trial, and it is not set aside
 };
 
 class StudyFolder {

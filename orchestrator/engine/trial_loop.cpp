@@ -2,15 +2,14 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <exception>
 #include <system_error>
 #include <vector>
 
-#include "orchestrator/collect/collect.h"
 #include "orchestrator/engine/part.h"
 #include "orchestrator/engine/repeat_block.h"
 #include "orchestrator/rules/conclusive.h"
-#include "orchestrator/rules/control_attested.h"
 
 namespace rematch::engine {
 
@@ -31,17 +30,11 @@ std::set<AttemptKey> stored_attempts(const base::StudyRows& study) {
   return keys;
 }
 
-std::optional<std::string> refuted_control(const base::AttemptRows& attempt) {
-  if (!attempt.trial.is_control || !rules::is_conclusive(attempt)) return std::nullopt;
-  const auto shortfall = rules::control_refuted(attempt);
-  return shortfall ? std::optional(shortfall->message) : std::nullopt;
-}
-
 std::string name_of(const protocol::Trial& trial) {
   return trial.arm + " (block " + std::to_string(trial.block) + ", slot " + std::to_string(trial.slot) + ", trial " + trial.trial_id + ")";
 }
 
-std::string whole_seconds(double seconds) { return std::to_string(static_cast<std::int64_t>(seconds + 0.5)) + " s"; }
+std::string whole_seconds(double seconds) { return std::to_string(std::llround(seconds)) + " s"; }
 
 // What every further trial would meet as well: the sweep stops.
 bool concerns_every_trial(const std::exception& problem) {
@@ -61,12 +54,12 @@ TrialLoop::TrialLoop(const EngineOptions& options, Listener& listener, store::St
       store_(store),
       launcher_(launcher),
       folder_(folder),
-      study_id_(std::move(study_id)),
-      runner_(launcher, {options.trainer, options.step}, listener, overseer_) {}
+      runner_(launcher, {options.trainer, options.step}, listener, overseer_),
+      settler_(store, folder, runner_, std::move(study_id)) {}
 
 std::optional<base::Error> TrialLoop::take_over(const base::StudyPlan& plan) {
   const base::StudyRows study = store_.load_study(plan.study_id).value();
-  for (const base::AttemptRows& attempt : study.attempts) note(attempt);
+  for (const base::AttemptRows& attempt : study.attempts) settler_.note(attempt);
   const std::set<AttemptKey> stored = stored_attempts(study);
   for (const protocol::Trial& trial : plan.trials) {
     if (!is_mine(trial)) continue;
@@ -78,17 +71,17 @@ std::optional<base::Error> TrialLoop::take_over(const base::StudyPlan& plan) {
                            std::to_string((overseer_ == nullptr ? kLeftoverDeadline : kLeftoverDeadlineElsewhere).count() / 1000) +
                            " s. End it (`rematch doctor` names it), then run again"};
       }
-      settle(trial, attempt, Whose::kLeft);
+      settler_.settle(trial, attempt, Whose::kLeft);
     }
   }
   return std::nullopt;
 }
 
 void TrialLoop::repeat_half_done_blocks(const base::StudyPlan& plan) {
-  if (!options_.part || refutation_ || stop_cause() == StopCause::kSuperseded) return;
+  if (!options_.part || control_is_refuted() || stop_cause() == StopCause::kSuperseded) return;
   std::set<std::int64_t> blocks;
   for (const SupersededAttempt& each : supersede_half_done_blocks(plan, options_.part->task, folder_, options_.part->runner_id)) {
-    settle(each.trial, each.attempt, Whose::kLeft);
+    settler_.settle(each.trial, each.attempt, Whose::kLeft);
     if (blocks.insert(each.trial.block).second)
       listener_.remarked("block " + std::to_string(each.trial.block) +
                          " was left half done by another runner: it is repeated whole, and what was done of it is set aside");
@@ -101,13 +94,13 @@ EngineEnd TrialLoop::run(const base::StudyPlan& plan, EngineResult& result) {
   std::int64_t number = 0;
   for (const protocol::Trial& trial : plan.trials) {
     ++number;
-    if (refutation_) return stop_for_control();
+    if (control_is_refuted()) return stop_for_control();
     if (!is_mine(trial) || folder_.is_done(trial.trial_id)) continue;
     if (!may_start(plan, trial)) return EngineEnd::kInterrupted;
     ++result.num_started;
     run_guarded({trial, 1, number, num_trials}, remaining);
   }
-  if (refutation_) return stop_for_control();
+  if (control_is_refuted()) return stop_for_control();
   return stop_cause() ? EngineEnd::kInterrupted : EngineEnd::kComplete;
 }
 
@@ -147,7 +140,7 @@ bool TrialLoop::is_gone(const AttemptOnDisk& attempt) {
 }
 
 EngineEnd TrialLoop::stop_for_control() {
-  listener_.remarked("the control is not a control, so nothing can be set against it: " + *refutation_);
+  listener_.remarked("the control is not a control, so nothing can be set against it: " + *settler_.refutation());
   return EngineEnd::kControlRefuted;
 }
 
@@ -168,7 +161,7 @@ bool TrialLoop::suffices_for_block(const base::StudyPlan& plan, const protocol::
   if (!blocks_begun_.insert(block).second) return true;
   const auto left = overseer_->time_left();
   const std::chrono::seconds margin = options_.part->margin;
-  const auto expected_s = block_time_.expected(undone_of(plan, block));
+  const auto expected_s = settler_.block_time().expected(undone_of(plan, block));
   if (!left || !expected_s || *expected_s <= static_cast<double>((*left - margin).count())) return true;
   const std::string why = "block " + std::to_string(first.block) + " takes about " + whole_seconds(*expected_s) + ", and " +
                           whole_seconds(static_cast<double>(left->count())) + " of the allocation are left, of which " +
@@ -196,36 +189,9 @@ void TrialLoop::run_trial(const TrialPlace& planned, const RemainingTime& remain
   listener_.trial_started(place);
   const auto record = runner_.run(place, attempt, remaining);
   if (!record) listener_.remarked(record.error().message);
-  const base::AttemptRows rows = settle(place.trial, attempt, Whose::kOwn);
+  const base::AttemptRows rows = settler_.settle(place.trial, attempt, Whose::kOwn);
   listener_.trial_ended(place, rows);
   if (overseer_ != nullptr && !own_cause_ && !rules::is_conclusive(rows)) own_cause_ = overseer_->after_inconclusive(rows);
-}
-
-// Collect, store, then mark done: in this order, so that what is marked is stored. A run that is superseded leaves no mark.
-base::AttemptRows TrialLoop::settle(const protocol::Trial& trial, const AttemptOnDisk& attempt, Whose whose) {
-  if (!attempt.is_done) runner_.beat();
-  const bool may_mark = !attempt.is_done && stop_cause() != StopCause::kSuperseded;
-  base::AttemptRows rows = collect::collect_attempt(attempt.folder, study_id_);
-  if (may_mark && was_cut_short(rows, whose)) {
-    folder_.supersede(attempt, trial.trial_id);
-    rows = collect::collect_attempt(attempt.folder, study_id_);
-  }
-  store_.put_attempt(rows);
-  note(rows);
-  if (may_mark && rules::is_conclusive(rows)) folder_.mark_done(attempt, trial.trial_id);
-  return rows;
-}
-
-// Whoever ends a job signals its ranks too: how they fail then says nothing of their arm, and which of them heard it first is chance. So it
-// may be with one whose runner did not live to see it end.
-bool TrialLoop::was_cut_short(const base::AttemptRows& attempt, Whose whose) {
-  if (!attempt.failure || !rules::is_conclusive(attempt)) return false;
-  return whose == Whose::kOwn ? overseer_ != nullptr && stop_cause().has_value() : attempt.launch.allocation.has_value();
-}
-
-void TrialLoop::note(const base::AttemptRows& attempt) {
-  if (!refutation_) refutation_ = refuted_control(attempt);
-  if (rules::is_conclusive(attempt)) block_time_.ended(attempt);
 }
 
 }  // namespace rematch::engine

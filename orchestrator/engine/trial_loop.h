@@ -11,9 +11,9 @@
 
 #include "orchestrator/base/result.h"
 #include "orchestrator/base/rows.h"
-#include "orchestrator/engine/block_time.h"
 #include "orchestrator/engine/engine.h"
 #include "orchestrator/engine/listener.h"
+#include "orchestrator/engine/settler.h"
 #include "orchestrator/engine/study_folder.h"
 #include "orchestrator/engine/trial_runner.h"
 #include "orchestrator/launch/launcher.h"
@@ -33,7 +33,9 @@ class TrialLoop {
   // Of the part of the plan that is this run's.
   EngineEnd run(const base::StudyPlan& plan, EngineResult& result);
 
-  bool control_is_refuted() const { return refutation_.has_value(); }
+  // Says that this run lives, inside an allocation.
+  void beat() { runner_.beat(); }
+  bool control_is_refuted() const { return settler_.refutation().has_value(); }
   // Why the run stopped, if it did.
   std::optional<StopCause> stop_cause();
   std::int64_t num_undone(const base::StudyPlan& plan) const;
@@ -51,10 +53,6 @@ class TrialLoop {
   bool suffices_for_block(const base::StudyPlan& plan, const protocol::Trial& first);
   void run_guarded(const TrialPlace& place, RemainingTime& remaining);
   void run_trial(const TrialPlace& place, const RemainingTime& remaining);
-  enum class Whose { kOwn, kLeft };  // whether it ended before this run's eyes
-  base::AttemptRows settle(const protocol::Trial& trial, const AttemptOnDisk& attempt, Whose whose);
-  bool was_cut_short(const base::AttemptRows& attempt, Whose whose);
-  void note(const base::AttemptRows& attempt);
 
   const EngineOptions& options_;
   Overseer* overseer_;  // nullptr outside of an allocation
@@ -62,11 +60,9 @@ class TrialLoop {
   store::Store& store_;
   launch::Launcher& launcher_;
   const StudyFolder& folder_;
-  std::string study_id_;
   TrialRunner runner_;
-  BlockTime block_time_;
+  Settler settler_;
   std::set<BlockKey> blocks_begun_;
-  std::optional<std::string> refutation_;
   std::optional<StopCause> own_cause_;
 };
 

@@ -1,5 +1,7 @@
 #include "orchestrator/launch/merge_parts.h"
 
+#include <signal.h>
+
 #include <algorithm>
 
 #include "schemas/protocol/outcome.h"
@@ -17,12 +19,17 @@ std::string name_of(const StepParts& step, std::size_t node) {
   return node < step.node_names.size() ? step.node_names[node] : "number " + std::to_string(node);
 }
 
-// Its own failure, not that it lost a rank of another node.
-bool failed_by_itself(const LaunchRecord& part) {
+// Whether each node left its part. Slurm may end a step by SIGKILL to all its processes: a supervisor that is killed a moment later than
+// its ranks still tells of theirs, and others leave nothing.
+enum class Whole { kYes, kNo };
+
+// Its own failure: not that it lost a rank of another node, and not that the step was killed.
+bool failed_by_itself(const LaunchRecord& part, Whole step) {
   if (part.end != LaunchEnd::kRankFailed || !part.cause_rank) return false;
   const auto is_cause = [&](const protocol::RankExit& rank) { return rank.rank == *part.cause_rank; };
   const auto cause = std::find_if(part.ranks.begin(), part.ranks.end(), is_cause);
-  return cause != part.ranks.end() && cause->exit_code != static_cast<int>(protocol::TrainExit::kCommunication);
+  if (cause == part.ranks.end() || (step == Whole::kNo && cause->signal == SIGKILL)) return false;
+  return cause->exit_code != static_cast<int>(protocol::TrainExit::kCommunication);
 }
 
 // Nodes that spoke in the order in which they did, then the others.
@@ -41,11 +48,11 @@ std::vector<const LaunchRecord*> in_order_of_failure(const StepParts& step) {
 // takes the peers of its ranks with it.
 enum class Weight { kEndedWell, kFollowedAnother, kLostItsPeers, kWasEnded, kFailedByItself, kCouldNotStart };
 
-Weight weight_of(const LaunchRecord& part) {
+Weight weight_of(const LaunchRecord& part, Whole step) {
   switch (part.end) {
     case LaunchEnd::kAllExited: return Weight::kEndedWell;
     case LaunchEnd::kRankFailed:
-      if (failed_by_itself(part)) return Weight::kFailedByItself;
+      if (failed_by_itself(part, step)) return Weight::kFailedByItself;
       return part.cause_rank ? Weight::kLostItsPeers : Weight::kFollowedAnother;
     case LaunchEnd::kTimeout:
     case LaunchEnd::kInterrupted:
@@ -56,10 +63,10 @@ Weight weight_of(const LaunchRecord& part) {
   return Weight::kEndedWell;
 }
 
-const LaunchRecord* deciding_part(const StepParts& step) {
+const LaunchRecord* deciding_part(const StepParts& step, Whole whole) {
   const LaunchRecord* deciding = nullptr;
   for (const LaunchRecord* part : in_order_of_failure(step))
-    if (deciding == nullptr || weight_of(*part) > weight_of(*deciding)) deciding = part;
+    if (deciding == nullptr || weight_of(*part, whole) > weight_of(*deciding, whole)) deciding = part;
   return deciding;
 }
 
@@ -81,8 +88,10 @@ std::optional<StepProblem> missing_parts(const protocol::Trial& trial, const Ste
 }
 
 void put_end(const protocol::Trial& trial, const StepParts& step, LaunchRecord& record) {
-  const LaunchRecord* deciding = deciding_part(step);
-  const bool has_cause = deciding != nullptr && weight_of(*deciding) >= Weight::kFailedByItself;
+  const bool is_whole = std::all_of(step.parts.begin(), step.parts.end(), [](const auto& part) { return part.has_value(); });
+  const Whole whole = is_whole ? Whole::kYes : Whole::kNo;
+  const LaunchRecord* deciding = deciding_part(step, whole);
+  const bool has_cause = deciding != nullptr && weight_of(*deciding, whole) >= Weight::kFailedByItself;
   const auto problem = step.problem ? step.problem : missing_parts(trial, step);
   if (problem && !has_cause) {
     record.end = problem->end;

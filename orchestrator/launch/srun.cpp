@@ -5,6 +5,7 @@
 #include <chrono>
 #include <filesystem>
 #include <memory>
+#include <thread>
 #include <utility>
 
 #include "orchestrator/launch/attempt_lock.h"
@@ -21,6 +22,14 @@ namespace {
 
 // From SIGKILL until what a lost supervisor left is gone.
 constexpr std::chrono::milliseconds kKilled{10'000};
+
+// It carries the attempt's mark as well. Killed before it has heard its tasks out, it leaves their nodes waiting for it.
+void let_srun_end(const std::filesystem::path& attempt_folder) {
+  constexpr std::chrono::milliseconds kGrace{2'000};
+  const auto until = std::chrono::steady_clock::now() + kGrace;
+  while (!attempt_processes(attempt_folder).empty() && std::chrono::steady_clock::now() < until)
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));  // a process that is no child of ours cannot be waited for
+}
 
 class SrunAttempt final : public RunningAttempt {
  public:
@@ -48,6 +57,7 @@ class SrunLauncher final : public Launcher {
     const protocol::AttemptPaths paths{attempt_folder};
     for (std::int64_t node = 0; node < num_node_folders(attempt_folder); ++node)
       if (!AttemptLock::take_within(paths.node(node).root, deadline)) return false;
+    let_srun_end(attempt_folder);
     if (!end_attempt_processes(attempt_folder, kKilled)) return false;
     settle_parts(attempt_folder);
     return true;

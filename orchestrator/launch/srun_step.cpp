@@ -28,7 +28,8 @@ constexpr std::chrono::milliseconds kTerminated{15'000};   // from SIGTERM to sr
 constexpr std::chrono::milliseconds kStreamsGrace{2'000};  // from srun's end until its streams must have ended
 constexpr std::chrono::milliseconds kPartsGrace{10'000};   // from srun's end until parts must be visible on a shared file system
 constexpr std::chrono::milliseconds kPartsInterval{100};
-constexpr std::size_t kMostWords = 12;  // lines of srun
+constexpr std::chrono::milliseconds kKilled{10'000};  // from SIGKILL until what a lost supervisor left is gone
+constexpr std::size_t kMostWords = 12;                // lines of srun
 
 std::string how_it_ended(const ProcessEnd& end) {
   if (end.signal) return "was killed by signal " + std::to_string(*end.signal);
@@ -217,12 +218,16 @@ void SrunStep::finish() {
     if (parts_wanted_until_ns_ == 0) parts_wanted_until_ns_ = mono_now_ns() + std::chrono::nanoseconds(kPartsGrace).count();
     if (mono_now_ns() < parts_wanted_until_ns_) return after(parts_timer_, kPartsInterval, &SrunStep::finish);
   }
-  if (!is_whole && !problem_) problem_ = problem_of(step);
+  if (!problem_) problem_ = problem_of(step);
   if (is_whole && problem_ && problem_->end == LaunchEnd::kInterrupted) problem_.reset();
   report(std::move(step));
 }
 
+// A node that fails after its part was written failed too late to matter. A supervisor that outlives its node's step, and loses its stdin
+// with it, is one of a lost node: the launcher is here.
 std::optional<StepProblem> SrunStep::problem_of(const StepParts& step) const {
+  const auto is_lost = [](const auto& part) { return !part || part->end == LaunchEnd::kControllerLost; };
+  if (!std::any_of(step.parts.begin(), step.parts.end(), is_lost)) return std::nullopt;
   if (node_failure_) return StepProblem{LaunchEnd::kNodeFailed, *node_failure_};
   const bool any_part = std::any_of(step.parts.begin(), step.parts.end(), [](const auto& part) { return part.has_value(); });
   if (any_part || !started_.empty()) return std::nullopt;
@@ -240,6 +245,7 @@ void SrunStep::report(StepParts step) {
   step.step_words = srun_end_ ? how_it_ended(*srun_end_) + ": " + words() : "";
   const protocol::LaunchRecord record =
       write_merged(request_.attempt_folder, request_.trial, step, {request_.attempt, start_unix_ns_, unix_now_ns()});
+  if (!is_whole) end_attempt_processes(request_.attempt_folder, kKilled);  // their supervisor could not; those of this host can be seen
   lock_.reset();
   const OnAttemptEnd report_end = on_end_;  // the callee may drop this attempt
   report_end(record);

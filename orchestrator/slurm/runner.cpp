@@ -4,14 +4,11 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include <cerrno>
 #include <exception>
 #include <random>
-#include <system_error>
 #include <utility>
 #include <vector>
 
-#include "orchestrator/base/study_plan.h"
 #include "orchestrator/engine/claim.h"
 #include "orchestrator/engine/engine.h"
 #include "orchestrator/engine/held_signals.h"
@@ -19,9 +16,10 @@
 #include "orchestrator/launch/allocation.h"
 #include "orchestrator/launch/host_names.h"
 #include "orchestrator/launch/this_host.h"
+#include "orchestrator/slurm/assignment.h"
 #include "orchestrator/slurm/overseer.h"
 #include "orchestrator/slurm/own_job.h"
-#include "schemas/protocol/document_error.h"
+#include "orchestrator/slurm/scratch_folder.h"
 #include "schemas/protocol/submission.h"
 #include "schemas/protocol/trial_paths.h"
 
@@ -29,7 +27,6 @@ namespace rematch::slurm {
 
 namespace {
 
-namespace fs = std::filesystem;
 using engine::StopCause;
 using protocol::RunnerEnd;
 
@@ -38,70 +35,12 @@ constexpr std::int64_t kMostFruitlessRestarts = 3;
 // Time to end cleanly where the submission asks for no signal.
 constexpr std::chrono::seconds kMarginWithoutSignal{30};
 
-// A folder of this process on the node's own disk, gone with this object.
-class ScratchFolder {
- public:
-  ScratchFolder() {
-    std::string pattern = (fs::temp_directory_path() / "rematch-runner-XXXXXX").string();
-    if (::mkdtemp(pattern.data()) == nullptr) throw std::system_error(errno, std::generic_category(), "make the folder " + pattern);
-    path_ = pattern;
-  }
-  ~ScratchFolder() {
-    std::error_code ignored;  // what cannot be removed is left to the node
-    fs::remove_all(path_, ignored);
-  }
-  ScratchFolder(const ScratchFolder&) = delete;
-  ScratchFolder& operator=(const ScratchFolder&) = delete;
-  const fs::path& path() const { return path_; }
-
- private:
-  fs::path path_;
-};
-
 std::string new_runner_id() {
   constexpr const char* kDigits = "0123456789abcdef";
   std::random_device random;
   std::string id;
   for (int i = 0; i < 16; ++i) id += kDigits[random() % 16];
   return id;
-}
-
-// What this process is to do. The error: documents that cannot be read, or that do not fit.
-struct Assignment {
-  base::StudyPlan plan;
-  protocol::Submission submission;
-  protocol::SubmissionTask task;
-};
-
-base::Result<protocol::SubmissionTask> task_of(const protocol::Submission& submission) {
-  if (submission.shape != protocol::SubmissionShape::kArray) {
-    if (submission.tasks.size() == 1) return submission.tasks.front();
-    return base::Error{"submission " + submission.name + " is no array: wanted one task, found " + std::to_string(submission.tasks.size())};
-  }
-  const auto index = launch::environment_number("SLURM_ARRAY_TASK_ID");
-  if (index && *index >= 0 && *index < static_cast<std::int64_t>(submission.tasks.size()))
-    return submission.tasks[static_cast<std::size_t>(*index)];
-  return base::Error{"submission " + submission.name + " is an array: wanted SLURM_ARRAY_TASK_ID from 0 to " +
-                     std::to_string(submission.tasks.size() - 1) + ", found " +
-                     launch::environment_text("SLURM_ARRAY_TASK_ID").value_or("none")};
-}
-
-base::Result<Assignment> read_assignment(const RunnerArguments& arguments) {
-  const protocol::StudyPaths paths{arguments.study_folder};
-  try {
-    Assignment assignment{
-        base::read_study_plan(paths.plan().string()), protocol::read_submission(paths.submission(arguments.submission).string()), {}};
-    const fs::path planned = protocol::WorkspacePaths{arguments.workspace}.study(assignment.plan.name, assignment.plan.study_id);
-    if (fs::weakly_canonical(planned) != fs::weakly_canonical(arguments.study_folder))
-      return base::Error{"the study.json of " + arguments.study_folder.string() + " belongs into " + planned.string()};
-    const auto task = task_of(assignment.submission);
-    if (!task) return task.error();
-    assignment.task = task.value();
-    if (auto problem = engine::refuse_part(assignment.plan, assignment.task)) return *problem;
-    return assignment;
-  } catch (const protocol::DocumentError& problem) {
-    return base::Error{problem.what()};
-  }
 }
 
 // Slurm's names of the allocation's nodes, in its order; outside Slurm this host's.
@@ -183,7 +122,7 @@ class Runner {
       return {refused->end, refused->message};
     }
     // The one before may have made it grow.
-    auto again = read_assignment(arguments_);
+    auto again = read_assignment(arguments_.workspace, arguments_.study_folder, arguments_.submission);
     if (!again) return finish(RunnerEnd::kFailed, again.error().message);
     assignment_ = std::move(again).value();
     const ScratchFolder scratch;
@@ -252,7 +191,7 @@ class Runner {
 }  // namespace
 
 RunnerResult run_submission(const RunnerArguments& arguments, Client& client, engine::Listener& listener) {
-  auto assignment = read_assignment(arguments);
+  auto assignment = read_assignment(arguments.workspace, arguments.study_folder, arguments.submission);
   if (!assignment) return {RunnerEnd::kFailed, assignment.error().message};
   const std::string closed = closed_text(assignment.value().submission);
   if (!closed.empty()) return {RunnerEnd::kInterrupted, closed + ": nothing was started"};

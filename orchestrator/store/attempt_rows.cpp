@@ -65,11 +65,18 @@ void insert_rank(Database& database, const Key& key_of_attempt, const RankRows& 
 }
 
 // What the launch record says of the place of a rank.
-void put_visible_devices(Database& database, const Key& key, const AttemptRows& attempt, const RankRows& rank) {
-  const auto node = static_cast<std::size_t>(rank.exit.node);
-  if (node >= attempt.launch.nodes.size() || !attempt.launch.nodes[node].visible_devices) return;
-  database.run("UPDATE rank SET visible_devices = ? WHERE study_id = ? AND trial_id = ? AND attempt = ? AND rank = ?",
-               {*attempt.launch.nodes[node].visible_devices, key[0].second, key[1].second, key[2].second, rank.rank});
+void put_place(Database& database, const Key& key, const AttemptRows& attempt, const RankRows& rank) {
+  const auto index = static_cast<std::size_t>(rank.exit.node);
+  if (index >= attempt.launch.nodes.size()) return;
+  const protocol::LaunchNode& node = attempt.launch.nodes[index];
+  database.run("UPDATE rank SET node = ?, visible_devices = ? WHERE study_id = ? AND trial_id = ? AND attempt = ? AND rank = ?",
+               {node.node, to_value(node.visible_devices), key[0].second, key[1].second, key[2].second, rank.rank});
+}
+
+void take_nodes(const protocol::LaunchRecord& launch, std::vector<RankRows>& ranks) {
+  for (const protocol::RankExit& exit : launch.ranks)
+    for (RankRows& rank : ranks)
+      if (rank.rank == exit.rank) rank.exit.node = exit.node;
 }
 
 // The fold that a row of `phase` or `label_count` belongs to; nullptr when there is none (an edited database).
@@ -123,6 +130,7 @@ AttemptRows select_attempt(Database& database, const protocol::Trial& trial, con
   from_value(documents[1], trial_document);
   if (trial_document) rows.trial = protocol::parse_trial(nlohmann::json::parse(*trial_document));
   rows.ranks = select_rows<RankRows>(database, "rank", key, "rank");
+  take_nodes(rows.launch, rows.ranks);
   for (RankRows& rank : rows.ranks) select_rank_parts(database, with(key, "rank", rank.rank), rank);
   for (base::Failure& failure : select_rows<base::Failure>(database, "failure", key, "attempt")) rows.failure = std::move(failure);
   return rows;
@@ -151,7 +159,7 @@ void insert_attempt(Database& database, const AttemptRows& attempt) {
   insert_values(database, "attempt", key, columns, OnConflict::kFail);
   for (const RankRows& rank : attempt.ranks) {
     insert_rank(database, key, rank);
-    put_visible_devices(database, key, attempt, rank);
+    put_place(database, key, attempt, rank);
   }
   if (attempt.failure) insert_row(database, "failure", key, *attempt.failure);
 }

@@ -178,7 +178,6 @@ void describe_exit(V& column, RowOf<protocol::RankExit> auto& exit) {
   column("ended_by_supervisor", exit.ended_by_supervisor);
   column("start_mono_ns", exit.start_mono_ns);
   column("end_mono_ns", exit.end_mono_ns);
-  column("node", exit.node);
 }
 
 template <typename V>

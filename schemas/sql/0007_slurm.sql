@@ -6,7 +6,7 @@ ALTER TABLE attempt ADD COLUMN array_task_id INTEGER;
 ALTER TABLE attempt ADD COLUMN restart_count INTEGER;    -- requeues before
 ALTER TABLE attempt ADD COLUMN runner        TEXT;       -- runner_id of the runner that started it
 
-ALTER TABLE rank ADD COLUMN node            INTEGER NOT NULL DEFAULT 0;  -- index into the nodes of launch_document
+ALTER TABLE rank ADD COLUMN node            TEXT;        -- Slurm's name; outside Slurm the host's; null: not known
 ALTER TABLE rank ADD COLUMN visible_devices TEXT;        -- CUDA_VISIBLE_DEVICES; null: not set
 
 -- Documents of before: all ranks were on the one host. Of a lost attempt it is not known.
@@ -16,6 +16,9 @@ UPDATE attempt SET launch_document = json_set(
                        ELSE json_array(json_object('host', host, 'node', host, 'topology', NULL, 'visible_devices', NULL)) END),
   '$.ranks', json((SELECT json_group_array(json_set(value, '$.node', 0)) FROM json_each(attempt.launch_document, '$.ranks'))));
 
+UPDATE rank SET node = (SELECT nullif(a.host, '') FROM attempt a
+                        WHERE a.study_id = rank.study_id AND a.trial_id = rank.trial_id AND a.attempt = rank.attempt);
+
 CREATE VIEW attempts AS
   SELECT s.name AS study, t.arm, t.block, t.slot, a.trial_id, a.attempt, a.host,
          (SELECT group_concat(json_extract(value, '$.node'), ',') FROM json_each(a.launch_document, '$.nodes')) AS nodes,
@@ -24,8 +27,6 @@ CREATE VIEW attempts AS
   FROM attempt a JOIN trial t USING (study_id, trial_id) JOIN study s USING (study_id);
 
 CREATE VIEW ranks AS
-  SELECT s.name AS study, t.arm, t.block, t.slot, r.trial_id, r.attempt, r.rank,
-         json_extract(a.launch_document, '$.nodes[' || r.node || '].node') AS node,
-         r.host, r.local_rank, r.visible_devices, r.device, r.device_name, r.device_id, r.cpu_affinity, r.pid, r.exit_code, r.signal,
-         r.ended_by_supervisor
-  FROM rank r JOIN attempt a USING (study_id, trial_id, attempt) JOIN trial t USING (study_id, trial_id) JOIN study s USING (study_id);
+  SELECT s.name AS study, t.arm, t.block, t.slot, r.trial_id, r.attempt, r.rank, r.node, r.host, r.local_rank, r.visible_devices,
+         r.device, r.device_name, r.device_id, r.cpu_affinity, r.pid, r.exit_code, r.signal, r.ended_by_supervisor
+  FROM rank r JOIN trial t USING (study_id, trial_id) JOIN study s USING (study_id);

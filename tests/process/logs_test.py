@@ -1,5 +1,6 @@
 """`rematch logs`: which logs it shows of which attempt, in what order, and how it follows one that is being written."""
 import json
+import shutil
 import signal
 import time
 import unittest
@@ -51,6 +52,23 @@ class Logs(unittest.TestCase):
             self.assertEqual(self.logs("moe_act", "--rank", "1", "-n", "2").stdout, "==> rank 1: exit code 0 <==\ntwo\nthree??\n")
         finally:
             log.write_bytes(before)
+
+    def test_jobs_of_every_submission_are_shown_in_order_with_the_part_of_each_element(self):
+        folder = self.folder / "submissions"
+        folder.mkdir()
+        self.addCleanup(shutil.rmtree, folder)
+        submission = {"schema": "rematch/submission/1", "study_id": self.folder.name[-16:], "command": [], "submit_unix_ns": 1, "cancel_unix_ns": None,
+                      "close_unix_ns": 1, "message": ""}
+        blocks = [{"block": block, "trial_id": None} for block in range(3)]
+        for document in ({**submission, "name": "late", "shape": "array", "tasks": blocks, "intent_unix_ns": 2, "job_id": 20},
+                         {**submission, "name": "early", "shape": "allocation", "tasks": [{"block": None, "trial_id": None}], "intent_unix_ns": 1, "job_id": 17}):
+            (folder / f"{document['name']}.json").write_text(json.dumps(document))
+        self.assertIn("no job has begun yet", self.logs("--job").stderr)
+        for name, text in (("early.out", "1\n2\n"), ("late-0.out", "3\n"), ("late-2.out", "4\n")):
+            (folder / name).write_text(text)
+        followed = self.logs("--job", "-n", "1", "-f")
+        self.assertEqual(followed.stdout, "==> job 17 <==\n2\n\n==> job 20_0, block-0 <==\n3\n\n==> job 20_2, block-2 <==\n4\n")
+        self.assertIn("every job has ended", followed.stderr)
 
     def test_what_is_not_there_is_named_with_what_is(self):
         self.assertIn("no study, arm or trial 'nothing' in the studies fake-", self.logs("nothing", code=2).stderr)

@@ -32,6 +32,10 @@ class Forgetful:
         study.wait_done(2)
         self.lab.call("scancel", str(submission["job_id"]))
         self.forget(submission)
+        told = study.run()
+        self.assertEqual(told.returncode, 75, told.stderr)
+        self.assertIn(self.KNOWN_OF_THE_END, told.stderr)
+        self.assertEqual(len(study.submissions()), 1)
         self.check_finished(study.run(), study, self.local)
         self.assertEqual(len(study.submissions()), 2)
 
@@ -41,10 +45,12 @@ class Forgetful:
 
 class WithAccounting(Forgetful, SlurmCase):
     ACCOUNTING = True
+    KNOWN_OF_THE_END = "its job was cancelled, not by `rematch cancel`"
 
 
 class WithoutAccounting(Forgetful, SlurmCase):
     ACCOUNTING = False
+    KNOWN_OF_THE_END = "its runner was told to stop"
 
 
 if __name__ == "__main__":

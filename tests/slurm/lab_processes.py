@@ -44,10 +44,12 @@ def command_line(pid):
 
 
 def open_files(pid):
+    found = []
     with contextlib.suppress(OSError):
-        for entry in os.scandir(f"/proc/{pid}/fd"):
+        for name in os.listdir(f"/proc/{pid}/fd"):
             with contextlib.suppress(OSError):
-                yield os.readlink(entry.path)
+                found.append(os.readlink(f"/proc/{pid}/fd/{name}"))
+    return found
 
 
 def all_pids():

@@ -7,8 +7,8 @@ import unittest
 from slurm_case import SWEEP, LocalStudy, SlurmCase, wait_exit
 
 TWO_BLOCKS = SWEEP.replace("blocks: 1", "blocks: 2").replace("name: fake", "name: twoblocks")
-# The third trial of the second block lasts six seconds, so that it is the one in flight.
-SLOW = '{"rules":[{"block":1,"slot":2,"sleep_us":1000000}]}'
+# The third trial of the second block lasts twelve seconds, so that it is the one in flight.
+SLOW = '{"rules":[{"block":1,"slot":2,"sleep_us":2000000}]}'
 NUM_DONE_BEFORE = 6
 
 # What happens, to the study on which node: its options, how its runners end, how many submissions it takes.
@@ -27,9 +27,9 @@ class LostNode(SlurmCase):
         cls.local = LocalStudy.finished(cls, TWO_BLOCKS)
 
     def disturb(self):
+        other = self.occupy("n3", seconds=1)
         for node in ("n1", "n2"):
             self.lab.fail_node(node)
-        other = self.occupy("n3", seconds=1)
         self.wait_state(other, {"COMPLETED"}, 30)
         for node in ("n1", "n2"):
             self.lab.start_node(node)

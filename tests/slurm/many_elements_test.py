@@ -38,15 +38,15 @@ class ManyElements(SlurmCase):
     def test_five_hundred_elements_are_submitted_at_once_and_followed_quietly(self):
         study = self.study(LocalStudy(self, SWEEP_500), "--shape", "array", "--slurm", "hold")
         clients = CountedClients(study.folder, self.lab.environment()["PATH"])
+        start = time.monotonic()
         with study.following(PATH=clients.path) as controller:
             submission = study.wait_submitted()
+            since_start_s = time.monotonic() - start
             self.assertEqual(len(submission["tasks"]), NUM_BLOCKS)
             self.assertEqual(len(self.jobs(submission["name"])), NUM_BLOCKS)
             took_s = (submission["submit_unix_ns"] - submission["intent_unix_ns"]) / 1e9
-            print(f"{NUM_BLOCKS} elements submitted in {took_s:.3f} s, limit {MOST_SUBMISSION_S} s")
+            print(f"{NUM_BLOCKS} elements submitted in {took_s:.3f} s, {since_start_s:.3f} s after the start; limit {MOST_SUBMISSION_S} s")
             self.assertLessEqual(took_s, time_allowance(MOST_SUBMISSION_S))
-            # The first cycles are close together; a minute begins when the waits have grown to their longest.
-            wait_for(lambda: [name for _, name in clients.calls()].count("squeue") >= 3, 120, f"three cycles: {study.log()}")
             begin = time.time()
             wait_for(lambda: time.time() > begin + 60, 90, "a minute")
             minute = [name for when, name in clients.calls() if begin <= when < begin + 60]

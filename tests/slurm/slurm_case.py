@@ -142,7 +142,7 @@ class SlurmStudy(LocalStudy):
     def __init__(self, case, lab, options):
         super().__init__(case)
         self.lab = lab
-        self.options = ["--launcher", "slurm", "--time", "5", *options]
+        self.options = ["--launcher", "slurm", *([] if "--time" in options else ["--time", "5"]), *options]
 
     def environment(self, fake="", **more):
         return {**self.lab.environment(), "REMATCH_TRAINER": str(BIN / "fake_trainer"), "REMATCH_FAKE": fake, **more}

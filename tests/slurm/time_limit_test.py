@@ -3,10 +3,11 @@ import unittest
 
 from slurm_case import SWEEP, LocalStudy, SlurmCase, wait_exit
 
-THREE_BLOCKS = SWEEP.replace("blocks: 1", "blocks: 3").replace("name: fake", "name: limit")
-# Slurm looks at limits every 30 s, and warns up to 30 s early.
+# Slurm looks at limits every 30 s, and warns up to 30 s early: here 10 to 40 s after a start.
 OPTIONS = ("--time", "1", "--signal", "B:USR1@20")
-SLOW = '{"rules":[{"slot":1,"sleep_us":3000000},{"slot":2,"sleep_us":1000000}]}'
+# Blocks of six seconds, more than fit before the warning.
+SEVEN_BLOCKS = SWEEP.replace("blocks: 1", "blocks: 7").replace("name: fake", "name: limit")
+SLOW = '{"rules":[{"slot":1,"sleep_us":1000000}]}'
 
 
 class TimeLimit(SlurmCase):
@@ -14,7 +15,7 @@ class TimeLimit(SlurmCase):
 
     @classmethod
     def start_local_studies(cls):
-        cls.local = LocalStudy.finished(cls, THREE_BLOCKS)
+        cls.local = LocalStudy.finished(cls, SEVEN_BLOCKS)
 
     def test_a_job_near_its_limit_requeues_itself_until_the_study_is_complete(self):
         study = self.study(self.local, *OPTIONS)
@@ -24,6 +25,7 @@ class TimeLimit(SlurmCase):
         self.check_result(study, self.local)
         self.assertEqual(len(study.submissions()), 1)
         ends = [runner["end"] for runner in study.runners()]
+        print([runner["message"] for runner in study.runners()])
         self.assertEqual(ends[-1], "complete")
         self.assertGreaterEqual(len(ends), 2)
         self.assertEqual(set(ends[:-1]), {"requeued"})

@@ -108,6 +108,8 @@ TEST_F(StudyFolderTest, ASupersededAttemptIsNotDoneAndStays) {
   const AttemptOnDisk second = folder_.begin_attempt(trial_);
   folder_.supersede(second, trial_.trial_id);
   EXPECT_TRUE(fs::exists(protocol::AttemptPaths{second.folder}.superseded())) << "one that was never done";
+  folder_.mark_done(second, trial_.trial_id);
+  EXPECT_FALSE(folder_.is_done(trial_.trial_id)) << "two runs marked it, and the trial is run again";
 }
 
 TEST_F(StudyFolderTest, CountsTheDoneTrialsOfAPlan) {

@@ -245,6 +245,16 @@ TEST_F(MergeParts, KeepsAFailureOfARanksOwnBeforeTheNodeWasLost) {
   EXPECT_EQ(merge_parts(trial_, step_).end, LaunchEnd::kRankFailed);
 }
 
+TEST_F(MergeParts, DoesNotBlameARankThatWasKilledWithItsStep) {
+  LaunchRecord first = part_of(trial_, 0, LaunchEnd::kRankFailed, 0);
+  first.ranks[0].exit_code.reset();
+  first.ranks[0].signal = 9;
+  step_.parts = {first, std::nullopt};
+  step_.failed_nodes = {0};
+  EXPECT_EQ(merge_parts(trial_, step_).end, LaunchEnd::kControllerLost);
+  EXPECT_EQ(merged(first, part_of(trial_, 1, LaunchEnd::kRankFailed), {0}).cause_rank, 0) << "each node left its part";
+}
+
 TEST_F(MergeParts, NamesTheNodeAndTheRanksOfASupervisorThatLeftNoRecord) {
   step_.parts = {part_of(trial_, 0, LaunchEnd::kRankFailed), std::nullopt};
   step_.step_words = "ended with exit code 137";

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <nlohmann/json.hpp>
 #include <vector>
 
 #include "tests/orchestrator/store/store_fixture.h"
@@ -95,6 +96,7 @@ TEST_F(MigrationsTest, OpensADatabaseOfTheFirstSchemaWithItsStepsAndWithoutAttri
   Store store = open();
   const base::StudyRows loaded = store.load_study("clean").value();
   EXPECT_EQ(loaded.attempts.size(), study.attempts.size());
+  EXPECT_EQ(Database(path_).query("SELECT DISTINCT node FROM rank").front().front(), Value(study.attempts[0].launch.host));
   EXPECT_EQ(protocol::to_json(loaded.attempts[0].launch), protocol::to_json(study.attempts[0].launch)) << "all ranks on the one node";
   EXPECT_EQ(loaded.attempts[0].ranks[0].steps.size(), 20U);
   EXPECT_EQ(loaded.attempts[0].ranks[0].steps[0].peak_attribution, std::nullopt);

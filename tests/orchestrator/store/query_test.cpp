@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <fstream>
+#include <nlohmann/json.hpp>
 
 #include "orchestrator/rules/judge.h"
 #include "orchestrator/store/store.h"

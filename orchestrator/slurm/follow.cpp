@@ -374,7 +374,8 @@ StudySight Follower::sight() const {
     if (part.job == JobSight::kSeen) word = part.row->state_text;
     if (part.job == JobSight::kSeen && part.row->state == JobState::kPending && !part.row->reason.empty())
       word += " (" + part.row->reason + ")";
-    if (has_started && (part.job == JobSight::kUnknown || part.row->state == JobState::kPending)) word = to_string(JobState::kRunning);
+    const bool is_behind = part.job == JobSight::kUnknown || (part.job == JobSight::kSeen && part.row->state == JobState::kPending);
+    if (has_started && is_behind) word = to_string(JobState::kRunning);
     ++sight.num_jobs[word];
     if (!sight.in_flight && runner != nullptr) sight.in_flight = trials_.in_flight(part.task);
   }

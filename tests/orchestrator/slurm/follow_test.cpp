@@ -98,7 +98,8 @@ TEST_F(FollowTest, CountsATrialNoLongerThatAnotherRunnerRepeats) {
   submit_all();
   finish_block(0);
   slurm_.set(name(), "RUNNING");
-  play({{5, [&] {
+  play({{5,
+         [&] {
            EXPECT_EQ(watcher_.last.num_done, 2);
            for (const auto& attempt : folder_.attempts(plan_.trials.front().trial_id)) {
              const protocol::AttemptPaths paths{attempt.folder};

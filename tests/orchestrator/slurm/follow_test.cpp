@@ -94,6 +94,23 @@ TEST_F(FollowTest, SubmitsAgainWhatANodeFailureTookAndSaysSo) {
   EXPECT_EQ(store_.all().at(0).message, "a node of its job failed");
 }
 
+TEST_F(FollowTest, CountsATrialNoLongerThatAnotherRunnerRepeats) {
+  submit_all();
+  finish_block(0);
+  slurm_.set(name(), "RUNNING");
+  play({{5,
+         [&] {
+           EXPECT_EQ(watcher_.last.num_done, 2);
+           for (const auto& attempt : folder_.attempts(plan_.trials.front().trial_id)) {
+             const protocol::AttemptPaths paths{attempt.folder};
+             std::filesystem::rename(paths.done(), paths.superseded());
+           }
+           write_runner("study", 2, name(), std::nullopt);
+         }},
+        {8, [&] { EXPECT_EQ(watcher_.last.num_done, 1), slurm_.is_told_to_stop = true; }}});
+  EXPECT_FALSE(follow());
+}
+
 TEST_F(FollowTest, GivesUpAPartThatEndsWithoutAWordTimeAndAgain) {
   submit_all();
   play({});

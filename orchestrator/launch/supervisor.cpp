@@ -31,6 +31,7 @@
 #include "orchestrator/launch/rank_share.h"
 #include "orchestrator/launch/reserved_port.h"
 #include "schemas/protocol/launch_record.h"
+#include "schemas/protocol/outcome.h"
 #include "schemas/protocol/record_file.h"
 #include "schemas/protocol/trial.h"
 #include "schemas/protocol/trial_paths.h"
@@ -165,12 +166,30 @@ class Supervisor {
       if (const auto killer = memory_kills_.account_for_one()) write_host_oom(paths_.rank_record(rank.rank), *killer, rank.end_mono_ns);
     const bool bad = end.exit_code != 0;
     if (ranks_stand_alone() && !ending_) return on_lone_rank_end(rank, bad);
+    if (was_told_to_end(end) && !ending_ && !told_rank_) return wait_for_own_signal(rank.rank);
+    if (told_rank_ && !ending_) return;  // decided with that one
     if (bad && !ending_) {
       record_.cause_rank = rank.rank;
       end_attempt(LaunchEnd::kRankFailed, "");
     }
     if (num_running() == 0) return context_.stop();
     if (!bad && !ending_ && !straggling_) wait_for_stragglers(rank.rank);
+  }
+
+  // By somebody else: what ends whole jobs, as Slurm does, sends SIGTERM to ranks and supervisor alike, in any order.
+  static bool was_told_to_end(const ProcessEnd& end) {
+    return end.signal == SIGTERM || end.exit_code == static_cast<int>(protocol::TrainExit::kInterrupted);
+  }
+
+  void wait_for_own_signal(std::int64_t rank) {
+    told_rank_ = rank;
+    told_.expires_after(graces_.told);
+    told_.async_wait([this](error_code error) {
+      if (error) return;
+      if (!ending_) record_.cause_rank = told_rank_;
+      end_attempt(LaunchEnd::kRankFailed, "");
+      if (num_running() == 0) context_.stop();
+    });
   }
 
   // Ranks that fail for want of disk say nothing of their arm.
@@ -294,6 +313,7 @@ class Supervisor {
     signals_.async_wait([this](error_code error, int signal) {
       if (error) return;
       end_attempt(LaunchEnd::kInterrupted, std::string("the supervisor received ") + ::strsignal(signal));  // NOLINT(concurrency-mt-unsafe)
+      if (num_running() == 0) return context_.stop();
       watch_signals();
     });
   }
@@ -318,6 +338,8 @@ class Supervisor {
   asio::io_context context_{1};
   asio::steady_timer deadline_{context_};
   asio::steady_timer stragglers_{context_};
+  asio::steady_timer told_{context_};
+  std::optional<std::int64_t> told_rank_;    // the first that somebody else told to end
   asio::steady_timer escalation_{context_};  // SIGTERM, then SIGKILL, then giving up
   asio::posix::stream_descriptor control_{context_};
   asio::signal_set signals_{context_, SIGTERM, SIGINT, SIGHUP};

@@ -30,6 +30,7 @@
 #include "orchestrator/launch/rank_environment.h"
 #include "orchestrator/launch/rank_share.h"
 #include "orchestrator/launch/reserved_port.h"
+#include "orchestrator/launch/this_host.h"
 #include "schemas/protocol/launch_record.h"
 #include "schemas/protocol/record_file.h"
 #include "schemas/protocol/trial.h"
@@ -43,12 +44,6 @@ namespace asio = boost::asio;
 using boost::system::error_code;
 using protocol::LaunchEnd;
 using std::chrono::milliseconds;
-
-std::string host_name() {
-  std::array<char, 256> name{};
-  ::gethostname(name.data(), name.size() - 1);
-  return name.data();
-}
 
 class Supervisor {
  public:

@@ -40,4 +40,12 @@ std::optional<std::int64_t> num_oom_kills(const fs::path& own_groups, const fs::
   return std::nullopt;
 }
 
+std::optional<std::string> MemoryKills::account_for_one() {
+  const auto now = num_oom_kills();
+  if (!num_accounted_for_ || !now || *now <= *num_accounted_for_) return std::nullopt;
+  ++*num_accounted_for_;
+  return "ended by the kernel's memory killer: SIGKILL that the supervisor did not send, and oom_kill of the control group rose to " +
+         std::to_string(*now);
+}
+
 }  // namespace rematch::launch

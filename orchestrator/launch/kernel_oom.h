@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <optional>
+#include <string>
 
 namespace rematch::launch {
 
@@ -12,5 +13,15 @@ namespace rematch::launch {
 // counts in the groups of the processes that it ends.
 std::optional<std::int64_t> num_oom_kills(const std::filesystem::path& own_groups = "/proc/self/cgroup",
                                           const std::filesystem::path& mount = "/sys/fs/cgroup");
+
+// Counts from when it was made: one SIGKILL that nobody of ours sent is accounted for by each process that the kernel ended since then.
+class MemoryKills {
+ public:
+  // What is said of a process that ended by such a SIGKILL. nullopt: the kernel has ended no further one, so that it has another cause.
+  std::optional<std::string> account_for_one();
+
+ private:
+  std::optional<std::int64_t> num_accounted_for_ = num_oom_kills();
+};
 
 }  // namespace rematch::launch

@@ -1,7 +1,6 @@
 // The launcher "srun": the ranks of an attempt on the nodes of the Slurm allocation that this process runs in, one job step an attempt and
 // one supervisor a node. srun's stdin is every supervisor's control channel, its stdout their notices. A node that fails ends the others
 // through the first; each leaves a part record, and the launch record is made of them.
-#include <boost/asio/io_context.hpp>
 #include <chrono>
 #include <filesystem>
 #include <memory>
@@ -31,24 +30,11 @@ void let_srun_end(const std::filesystem::path& attempt_folder) {
     std::this_thread::sleep_for(std::chrono::milliseconds(10));  // a process that is no child of ours cannot be waited for
 }
 
-class SrunAttempt final : public RunningAttempt {
- public:
-  SrunAttempt(boost::asio::io_context& context, const LaunchRequest& request, OnAttemptEnd on_end)
-      : step_(std::make_shared<SrunStep>(context, request, std::move(on_end))) {
-    step_->start();
-  }
-  ~SrunAttempt() override { step_->give_up(); }
-  void stop(StopKind kind) override { step_->stop(kind); }
-
- private:
-  std::shared_ptr<SrunStep> step_;
-};
-
 class SrunLauncher final : public Launcher {
  public:
   std::string name() const override { return "srun"; }
   std::unique_ptr<RunningAttempt> start(boost::asio::io_context& context, const LaunchRequest& request, OnAttemptEnd on_end) override {
-    return std::make_unique<SrunAttempt>(context, request, std::move(on_end));
+    return start_srun_step(context, request, std::move(on_end));
   }
   std::optional<base::Error> refuse(std::int64_t num_ranks) override { return allow_ranks(num_ranks); }
   // Processes on other nodes cannot be seen from here: the locks of their folders, and the end of the runner's job, speak for them.

@@ -3,14 +3,22 @@
 #include <signal.h>
 
 #include <algorithm>
+#include <boost/asio/io_context.hpp>
 #include <boost/asio/post.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <chrono>
+#include <filesystem>
+#include <optional>
+#include <set>
 #include <utility>
 
 #include "orchestrator/launch/allocation.h"
+#include "orchestrator/launch/attempt_lock.h"
 #include "orchestrator/launch/attempt_processes.h"
-#include "orchestrator/launch/find_program.h"
 #include "orchestrator/launch/host_names.h"
 #include "orchestrator/launch/node_parts.h"
+#include "orchestrator/launch/reserved_port.h"
+#include "orchestrator/launch/srun_process.h"
 #include "orchestrator/launch/step_command.h"
 #include "orchestrator/launch/supervisor.h"
 #include "schemas/protocol/write_boundary.h"
@@ -42,34 +50,85 @@ std::filesystem::path own_program() {
   return error ? std::filesystem::path("/proc/self/exe") : self;
 }
 
-}  // namespace
+bool is_there(const std::optional<protocol::LaunchRecord>& part) { return part.has_value(); }
 
-SrunStep::SrunStep(asio::io_context& context, const LaunchRequest& request, OnAttemptEnd on_end)
-    : context_(context),
-      request_(request),
-      on_end_(std::move(on_end)),
-      notices_(context),
-      words_(context),
-      start_deadline_(context),
-      stragglers_(context),
-      overdue_(context),
-      parts_timer_(context) {}
+// Shared by its handlers and the attempt that it belongs to.
+class SrunStep : public std::enable_shared_from_this<SrunStep> {
+ public:
+  SrunStep(asio::io_context& context, const LaunchRequest& request, OnAttemptEnd on_end)
+      : context_(context),
+        request_(request),
+        on_end_(std::move(on_end)),
+        start_deadline_(context),
+        stragglers_(context),
+        overdue_(context),
+        parts_timer_(context) {}
+  void start();
+  void stop(StopKind kind);
+  // Ends the step without a word to the caller; the parts stay for whoever looks for them.
+  void give_up() {
+    over_ = true;
+    srun_.reset();
+  }
+
+ private:
+  using Milliseconds = std::chrono::milliseconds;
+  using Handler = void (SrunStep::*)();
+
+  std::optional<base::Error> prepare();
+  std::optional<base::Error> start_process_of_step();
+  void fail_to_start(const base::Error& problem);
+  void hear_notice(const NodeNotice& notice);
+  void hear_words(const std::string& line);
+  void on_start_deadline();
+  void on_stragglers() { end_others(kPeersDone); }
+  void end_others(char command);
+  void end_within(Milliseconds limit) { after(overdue_, limit, &SrunStep::terminate_step); }
+  void terminate_step();
+  void kill_srun() { srun_->signal(SIGKILL); }
+  void on_srun_end(const ProcessEnd& end);
+  void finish();
+  void report(StepParts step);
+  void after(asio::steady_timer& timer, Milliseconds delay, Handler handler);
+  std::string words() const;
+  std::optional<StepProblem> problem_of(const StepParts& step) const;
+
+  asio::io_context& context_;
+  LaunchRequest request_;
+  OnAttemptEnd on_end_;
+  std::int64_t start_unix_ns_ = 0;
+  std::optional<AttemptLock> lock_;
+  std::optional<ReservedPort> port_;
+  std::unique_ptr<SrunProcess> srun_;
+  asio::steady_timer start_deadline_;
+  asio::steady_timer stragglers_;
+  asio::steady_timer overdue_;
+  asio::steady_timer parts_timer_;
+  std::optional<ProcessEnd> srun_end_;
+  std::set<std::int64_t> started_;          // nodes
+  std::vector<std::int64_t> failed_nodes_;  // in the order of their notices
+  std::vector<std::string> last_words_;     // srun's last lines
+  std::optional<std::string> node_failure_;
+  std::optional<StepProblem> problem_;  // found by the launcher itself
+  std::int64_t parts_wanted_until_ns_ = 0;
+  bool ending_ = false;
+  bool over_ = false;  // reported, or given up
+};
 
 void SrunStep::start() {
   start_unix_ns_ = unix_now_ns();
   auto problem = prepare();
-  if (!problem) {
-    auto srun = start_srun();
-    if (srun)
-      srun_ = std::move(srun).value();
-    else
-      problem = srun.error();
-  }
-  if (srun_) return watch_srun();
-  problem_ = StepProblem{LaunchEnd::kLaunchFailed, problem->message};
+  if (!problem) problem = start_process_of_step();
+  if (problem) return fail_to_start(*problem);
+  after(start_deadline_, request_.step.start_deadline, &SrunStep::on_start_deadline);
+  end_within(Milliseconds(request_.trial.timeout_ms) + request_.step.start_deadline + kSupervisorGrace);
+}
+
+void SrunStep::fail_to_start(const base::Error& problem) {
+  problem_ = StepProblem{LaunchEnd::kLaunchFailed, problem.message};
   asio::post(context_, [self = shared_from_this()] {
     StepParts step;
-    step.parts.resize(static_cast<std::size_t>(std::max<std::int64_t>(1, self->request_.step.num_nodes)));
+    step.parts.resize(static_cast<std::size_t>(self->request_.step.num_nodes));
     self->report(std::move(step));
   });
 }
@@ -89,47 +148,24 @@ std::optional<base::Error> SrunStep::prepare() {
   return std::nullopt;
 }
 
-base::Result<std::unique_ptr<ChildProcess>> SrunStep::start_srun() {
-  const auto program = find_program("srun");
-  if (!program) return base::Error{"wanted srun on PATH, found none; the launcher srun works inside a job of a Slurm cluster"};
-  control_ = std::make_unique<ControlChannel>();
-  ProcessSpec spec;
-  spec.program = *program;
-  spec.arguments = step_arguments(request_, resources_from_environment(), own_program(),
-                                  {request_.trainer, request_.attempt_folder, request_.attempt, port_->number()});
-  spec.input_descriptor = control_->far();
-  spec.output_descriptor = notices_.child_end();
-  spec.error_descriptor = words_.child_end();
-  spec.environment = attempt_mark(request_.attempt_folder);
-  spec.environment[protocol::kCrashVariable] = "";  // it is the controller's alone
-  spec.placement = Placement::kNewSession;
-  protocol::pass_write_boundary("about to start", "job step");
-  auto srun = start_process(context_, spec);
-  protocol::pass_write_boundary("started", "job step");
-  control_->close_far();
-  return srun;
-}
-
-void SrunStep::watch_srun() {
-  const auto on_stream_end = [this] {
-    --num_open_streams_;
-    finish_when_ended();
+std::optional<base::Error> SrunStep::start_process_of_step() {
+  const SuperviseArguments supervise{request_.trainer, request_.attempt_folder, request_.attempt, port_->number()};
+  auto environment = attempt_mark(request_.attempt_folder);
+  environment[protocol::kCrashVariable] = "";  // it is the controller's alone
+  const auto guarded = [weak = weak_from_this()](auto hear) {
+    return [weak, hear](const auto& heard) {
+      if (const auto self = weak.lock()) hear(*self, heard);
+    };
   };
-  notices_.read(
-      weak_from_this(), [this](const std::string& line) { hear_notice(line); }, on_stream_end);
-  words_.read(
-      weak_from_this(), [this](const std::string& line) { hear_words(line); }, on_stream_end);
-  srun_->wait([weak = weak_from_this()](ProcessEnd end) {
-    const auto self = weak.lock();
-    if (!self) return;
-    self->srun_end_ = end;
-    self->start_deadline_.cancel();
-    self->stragglers_.cancel();
-    self->after(self->overdue_, kStreamsGrace, &SrunStep::finish);
-    self->finish_when_ended();
-  });
-  after(start_deadline_, request_.step.start_deadline, &SrunStep::on_start_deadline);
-  end_within(Milliseconds(request_.trial.timeout_ms) + request_.step.start_deadline + kSupervisorGrace);
+  SrunListener listener;
+  listener.on_notice = guarded([](SrunStep& step, const NodeNotice& notice) { step.hear_notice(notice); });
+  listener.on_words = guarded([](SrunStep& step, const std::string& line) { step.hear_words(line); });
+  listener.on_end = guarded([](SrunStep& step, const ProcessEnd& end) { step.on_srun_end(end); });
+  auto srun = start_srun(context_, step_arguments(request_, resources_from_environment(), own_program(), supervise), environment,
+                         std::move(listener));
+  if (!srun) return srun.error();
+  srun_ = std::move(srun).value();
+  return std::nullopt;
 }
 
 void SrunStep::stop(StopKind kind) {
@@ -138,28 +174,19 @@ void SrunStep::stop(StopKind kind) {
     problem_ = StepProblem{LaunchEnd::kInterrupted, "stopped on request, before a supervisor had started"};
     return terminate_step();
   }
-  control_->send(kind == StopKind::kNow ? kStopNow : kStopCleanly);
+  srun_->send(kind == StopKind::kNow ? kStopNow : kStopCleanly);
   end_within(kSupervisorGrace);
 }
 
-void SrunStep::give_up() {
-  over_ = true;
-  control_.reset();  // its end reaches each supervisor as the end of its stdin
-  notices_.close();
-  words_.close();
-  for (asio::steady_timer* timer : {&start_deadline_, &stragglers_, &overdue_, &parts_timer_}) timer->cancel();
-}
-
-void SrunStep::hear_notice(const std::string& line) {
-  const auto notice = parse_notice_line(line);
-  if (!notice || notice->node >= request_.step.num_nodes) return;
-  switch (notice->what) {
+void SrunStep::hear_notice(const NodeNotice& notice) {
+  if (notice.node >= request_.step.num_nodes) return;
+  switch (notice.what) {
     case NodeNotice::What::kStarted:
-      started_.insert(notice->node);
+      started_.insert(notice.node);
       if (static_cast<std::int64_t>(started_.size()) == request_.step.num_nodes) start_deadline_.cancel();
       return;
     case NodeNotice::What::kFailed:
-      failed_nodes_.push_back(notice->node);
+      failed_nodes_.push_back(notice.node);
       start_deadline_.cancel();
       return end_others(kPeerFailed);
     case NodeNotice::What::kDone:
@@ -183,37 +210,29 @@ void SrunStep::on_start_deadline() {
   terminate_step();
 }
 
-void SrunStep::on_stragglers() { end_others(kPeersDone); }
-
 void SrunStep::end_others(char command) {
   if (ending_ || srun_end_) return;
   ending_ = true;
-  control_->send(command);
+  srun_->send(command);
   end_within(kSupervisorGrace);
 }
 
-void SrunStep::end_within(Milliseconds limit) { after(overdue_, limit, &SrunStep::terminate_step); }
-
 void SrunStep::terminate_step() {
-  if (srun_end_) return;
-  ::kill(srun_->pid(), SIGTERM);
+  srun_->signal(SIGTERM);
   after(overdue_, kTerminated, &SrunStep::kill_srun);
 }
 
-void SrunStep::kill_srun() {
-  if (!srun_end_) ::kill(srun_->pid(), SIGKILL);
-}
-
-void SrunStep::finish_when_ended() {
-  if (srun_end_ && num_open_streams_ == 0) finish();
+void SrunStep::on_srun_end(const ProcessEnd& end) {
+  srun_end_ = end;
+  for (asio::steady_timer* timer : {&start_deadline_, &stragglers_, &overdue_}) timer->cancel();
+  finish();
 }
 
 // Supervisors that all ended with 0 have written their parts, which a shared file system may show later.
 void SrunStep::finish() {
-  overdue_.cancel();
   StepParts step;
   step.parts = read_parts(request_.attempt_folder, request_.step.num_nodes);
-  const bool is_whole = std::all_of(step.parts.begin(), step.parts.end(), [](const auto& part) { return part.has_value(); });
+  const bool is_whole = std::all_of(step.parts.begin(), step.parts.end(), is_there);
   if (!is_whole && srun_end_->exit_code == 0 && !node_failure_) {
     if (parts_wanted_until_ns_ == 0) parts_wanted_until_ns_ = mono_now_ns() + std::chrono::nanoseconds(kPartsGrace).count();
     if (mono_now_ns() < parts_wanted_until_ns_) return after(parts_timer_, kPartsInterval, &SrunStep::finish);
@@ -229,7 +248,7 @@ std::optional<StepProblem> SrunStep::problem_of(const StepParts& step) const {
   const auto is_lost = [](const auto& part) { return !part || part->end == LaunchEnd::kControllerLost; };
   if (!std::any_of(step.parts.begin(), step.parts.end(), is_lost)) return std::nullopt;
   if (node_failure_) return StepProblem{LaunchEnd::kNodeFailed, *node_failure_};
-  const bool any_part = std::any_of(step.parts.begin(), step.parts.end(), [](const auto& part) { return part.has_value(); });
+  const bool any_part = std::any_of(step.parts.begin(), step.parts.end(), is_there);
   if (any_part || !started_.empty()) return std::nullopt;
   return StepProblem{LaunchEnd::kLaunchFailed, "srun " + how_it_ended(*srun_end_) + " before a supervisor had started: " + words()};
 }
@@ -237,7 +256,7 @@ std::optional<StepProblem> SrunStep::problem_of(const StepParts& step) const {
 void SrunStep::report(StepParts step) {
   if (std::exchange(over_, true)) return;
   const auto list = environment_text("SLURM_JOB_NODELIST");
-  const bool is_whole = std::all_of(step.parts.begin(), step.parts.end(), [](const auto& part) { return part.has_value(); });
+  const bool is_whole = std::all_of(step.parts.begin(), step.parts.end(), is_there);
   if (!is_whole && list)
     if (auto names = host_names(*list)) step.node_names = std::move(names).value();
   step.failed_nodes = failed_nodes_;
@@ -263,6 +282,24 @@ void SrunStep::after(asio::steady_timer& timer, Milliseconds delay, Handler hand
     const auto self = weak.lock();
     if (!error && self && !self->over_) (self.get()->*handler)();
   });
+}
+
+class SrunAttempt final : public RunningAttempt {
+ public:
+  explicit SrunAttempt(std::shared_ptr<SrunStep> step) : step_(std::move(step)) { step_->start(); }
+  ~SrunAttempt() override { step_->give_up(); }
+  SrunAttempt(const SrunAttempt&) = delete;
+  SrunAttempt& operator=(const SrunAttempt&) = delete;
+  void stop(StopKind kind) override { step_->stop(kind); }
+
+ private:
+  std::shared_ptr<SrunStep> step_;
+};
+
+}  // namespace
+
+std::unique_ptr<RunningAttempt> start_srun_step(asio::io_context& context, const LaunchRequest& request, OnAttemptEnd on_end) {
+  return std::make_unique<SrunAttempt>(std::make_shared<SrunStep>(context, request, std::move(on_end)));
 }
 
 }  // namespace rematch::launch

@@ -18,7 +18,6 @@
 #include <set>
 #include <thread>
 
-#include "orchestrator/launch/allocation.h"
 #include "orchestrator/launch/attempt_lock.h"
 #include "orchestrator/launch/descendants.h"
 #include "orchestrator/launch/descriptor_limit.h"
@@ -26,12 +25,14 @@
 #include "orchestrator/launch/kernel_oom.h"
 #include "orchestrator/launch/last_words.h"
 #include "orchestrator/launch/node_notice.h"
+#include "orchestrator/launch/opening_record.h"
 #include "orchestrator/launch/process.h"
 #include "orchestrator/launch/rank_environment.h"
 #include "orchestrator/launch/rank_share.h"
 #include "orchestrator/launch/reserved_port.h"
 #include "orchestrator/launch/this_host.h"
 #include "schemas/protocol/launch_record.h"
+#include "schemas/protocol/outcome.h"
 #include "schemas/protocol/record_file.h"
 #include "schemas/protocol/trial.h"
 #include "schemas/protocol/trial_paths.h"
@@ -49,15 +50,7 @@ class Supervisor {
  public:
   Supervisor(const SuperviseArguments& arguments, const Graces& graces, protocol::Trial trial, RankShare share)
       : arguments_(arguments), graces_(graces), trial_(std::move(trial)), share_(std::move(share)), paths_{arguments.attempt_folder} {
-    record_.trial_id = trial_.trial_id;
-    record_.attempt = arguments.attempt;
-    record_.host = host_name();
-    record_.supervisor_pid = ::getpid();
-    record_.command = {arguments.trainer.string(), "--trial", paths_.trial().string()};
-    record_.start_unix_ns = unix_now_ns();
-    for (std::int64_t rank : ranks_of_share(trial_, share_)) record_.ranks.emplace_back().rank = rank;
-    record_.nodes = {node_from_environment(record_.host)};
-    record_.allocation = allocation_from_environment();
+    record_ = opening_record(arguments, trial_, share_);
   }
 
   protocol::LaunchRecord run() {
@@ -99,7 +92,6 @@ class Supervisor {
       fail_launch(problem->message);
       return false;
     }
-    num_oom_kills_ = num_oom_kills();
     return start_next_ranks(ranks_stand_alone() ? num_cores() : record_.ranks.size());
   }
 
@@ -171,9 +163,12 @@ class Supervisor {
     rank.exit_code = end.exit_code;
     rank.signal = end.signal;
     rank.end_mono_ns = end.end_mono_ns;
-    if (end.signal == SIGKILL && !rank.ended_by_supervisor) look_for_memory_killer(rank);
+    if (end.signal == SIGKILL && !rank.ended_by_supervisor)
+      if (const auto killer = memory_kills_.account_for_one()) write_host_oom(paths_.rank_record(rank.rank), *killer, rank.end_mono_ns);
     const bool bad = end.exit_code != 0;
     if (ranks_stand_alone() && !ending_) return on_lone_rank_end(rank, bad);
+    if (was_told_to_end(end) && !ending_ && !told_rank_) return wait_for_own_signal(rank.rank);
+    if (told_rank_ && !ending_) return;  // decided with that one
     if (bad && !ending_) {
       record_.cause_rank = rank.rank;
       end_attempt(LaunchEnd::kRankFailed, "");
@@ -182,16 +177,20 @@ class Supervisor {
     if (!bad && !ending_ && !straggling_) wait_for_stragglers(rank.rank);
   }
 
-  // One rank for each process that the kernel ended since the ranks were started: a further SIGKILL has another cause.
-  void look_for_memory_killer(const protocol::RankExit& rank) {
-    const auto now = num_oom_kills();
-    if (!num_oom_kills_ || !now || *now <= *num_oom_kills_) return;
-    const std::string message =
-        "ended by the kernel's memory killer: SIGKILL that the supervisor did not send, and oom_kill of the control "
-        "group rose to " +
-        std::to_string(*now);
-    ++*num_oom_kills_;
-    write_host_oom(paths_.rank_record(rank.rank), message, rank.end_mono_ns);
+  // By somebody else: what ends whole jobs, as Slurm does, sends SIGTERM to ranks and supervisor alike, in any order.
+  static bool was_told_to_end(const ProcessEnd& end) {
+    return end.signal == SIGTERM || end.exit_code == static_cast<int>(protocol::TrainExit::kInterrupted);
+  }
+
+  void wait_for_own_signal(std::int64_t rank) {
+    told_rank_ = rank;
+    told_.expires_after(graces_.told);
+    told_.async_wait([this](error_code error) {
+      if (error) return;
+      if (!ending_) record_.cause_rank = told_rank_;
+      end_attempt(LaunchEnd::kRankFailed, "");
+      if (num_running() == 0) context_.stop();
+    });
   }
 
   // Ranks that fail for want of disk say nothing of their arm.
@@ -315,6 +314,7 @@ class Supervisor {
     signals_.async_wait([this](error_code error, int signal) {
       if (error) return;
       end_attempt(LaunchEnd::kInterrupted, std::string("the supervisor received ") + ::strsignal(signal));  // NOLINT(concurrency-mt-unsafe)
+      if (num_running() == 0) return context_.stop();
       watch_signals();
     });
   }
@@ -339,6 +339,8 @@ class Supervisor {
   asio::io_context context_{1};
   asio::steady_timer deadline_{context_};
   asio::steady_timer stragglers_{context_};
+  asio::steady_timer told_{context_};
+  std::optional<std::int64_t> told_rank_;    // the first that somebody else told to end
   asio::steady_timer escalation_{context_};  // SIGTERM, then SIGKILL, then giving up
   asio::posix::stream_descriptor control_{context_};
   asio::signal_set signals_{context_, SIGTERM, SIGINT, SIGHUP};
@@ -347,7 +349,7 @@ class Supervisor {
   pid_t group_ = 0;            // the newest
   std::vector<pid_t> groups_;  // of each child
   std::optional<ReservedPort> master_port_;
-  std::optional<std::int64_t> num_oom_kills_;  // before, and those that a rank has died of
+  MemoryKills memory_kills_;
   bool ending_ = false;
   bool straggling_ = false;
 };

@@ -20,6 +20,7 @@ inline constexpr char kPeersDone = 'd';   // those of another node, and these we
 
 // How long each ending may take.
 struct Graces {
+  std::chrono::milliseconds told{100};          // after a rank was told to end: whether the supervisor is told too
   std::chrono::milliseconds settle{200};        // after a rank failed: others may end by themselves before SIGTERM
   std::chrono::milliseconds failed{1'000};      // SIGTERM to SIGKILL after a rank failed
   std::chrono::milliseconds stopped{2'000};     // SIGTERM to SIGKILL at the deadline, on request, or without a controller

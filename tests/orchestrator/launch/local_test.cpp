@@ -35,6 +35,27 @@ TEST_F(LocalLauncher, SeesARankThatIsKilledFromOutsideAndEndsTheOthers) {
   EXPECT_TRUE(record.value().ranks[0].ended_by_supervisor);
 }
 
+TEST_F(LocalLauncher, CallsAnAttemptInterruptedWhoseRanksHearOfTheEndOfTheirJobBeforeTheSupervisor) {
+  FakeAttempt attempt(R"({"rules":[{"do":"hang"}]})");
+  const auto record = run(attempt, [&](auto&) {
+    const pid_t first = pid_of_rank(attempt, 0);
+    const pid_t supervisor = parent_of(first);
+    ::kill(first, SIGTERM);
+    ::kill(pid_of_rank(attempt, 1), SIGTERM);
+    std::this_thread::sleep_for(milliseconds(30));
+    ::kill(supervisor, SIGTERM);
+  });
+  EXPECT_EQ(record.value().end, LaunchEnd::kInterrupted);
+  EXPECT_EQ(record.value().cause_rank, std::nullopt);
+}
+
+TEST_F(LocalLauncher, BlamesARankThatAloneWasToldToEnd) {
+  FakeAttempt attempt(R"({"rules":[{"do":"hang"}]})");
+  const auto record = run(attempt, [&](auto&) { ::kill(pid_of_rank(attempt, 1), SIGTERM); });
+  EXPECT_EQ(record.value().end, LaunchEnd::kRankFailed);
+  EXPECT_EQ(record.value().cause_rank, 1);
+}
+
 TEST_F(LocalLauncher, NoticesAnExitWithoutWaitingForAnyPoll) {
   FakeAttempt attempt(R"({"rules":[{"do":"hang"}]})", 1);
   std::int64_t killed_ns = 0;

@@ -30,6 +30,7 @@
 #include "orchestrator/launch/rank_environment.h"
 #include "orchestrator/launch/rank_share.h"
 #include "orchestrator/launch/reserved_port.h"
+#include "orchestrator/launch/this_host.h"
 #include "schemas/protocol/launch_record.h"
 #include "schemas/protocol/outcome.h"
 #include "schemas/protocol/record_file.h"

@@ -1,9 +1,8 @@
-"""A cluster with accounting: the end of a job that the controller has forgotten is known by sacct, and without it by the study's files."""
+"""Jobs that the controller has forgotten, on a cluster with accounting and on one without: how they ended is known by sacct, or by the
+study's files alone."""
 import unittest
 
 from slurm_case import LocalStudy, SlurmCase, wait_for
-
-SLOW = '{"rules":[{"arm":"moe","sleep_us":2000000}]}'
 
 
 class Forgetful:
@@ -16,41 +15,35 @@ class Forgetful:
     def start_local_studies(cls):
         cls.local = LocalStudy.finished(cls)
 
-    def test_a_study_whose_job_is_forgotten_is_collected(self):
-        study = self.study(self.local)
+    def submitted(self, study):
         self.assertEqual(study.run("--detach").returncode, 0)
-        submission = study.wait_submitted()
-        study.wait_runner("complete")
-        self.forget(submission)
-        self.check_finished(study.run(), study, self.local)
-        self.assertEqual(len(study.submissions()), 1)
+        return study.wait_submitted()
 
-    def test_a_job_that_somebody_cancelled_and_the_controller_forgot(self):
-        study = self.study(self.local)
-        self.assertEqual(study.run("--detach", fake=SLOW).returncode, 0)
-        submission = study.wait_submitted()
-        study.wait_done(2)
-        self.lab.call("scancel", str(submission["job_id"]))
-        self.forget(submission)
-        told = study.run()
-        self.assertEqual(told.returncode, 75, told.stderr)
-        self.assertIn(self.KNOWN_OF_THE_END, told.stderr)
-        self.assertEqual(len(study.submissions()), 1)
-        self.check_finished(study.run(), study, self.local)
-        self.assertEqual(len(study.submissions()), 2)
+    def test_a_study_goes_on_from_a_job_that_is_forgotten(self):
+        finished, cancelled = self.study(self.local), self.study(self.local, "--slurm", "hold")
+        submissions = {study: self.submitted(study) for study in (cancelled, finished)}
+        finished.wait_runner("complete")
+        self.lab.call("scancel", str(submissions[cancelled]["job_id"]))
+        wait_for(lambda: not self.jobs(), 90, "both jobs to be forgotten")
 
-    def forget(self, submission):
-        wait_for(lambda: not self.jobs(submission["name"]), 90, "the job to be forgotten")
+        self.check_finished(finished.run(), finished, self.local)
+        self.assertEqual(len(finished.submissions()), 1)
+
+        cancelled.options = cancelled.options[:-2]
+        again = cancelled.run()
+        self.check_finished(again, cancelled, self.local)
+        self.assertIn(self.KNOWN_OF_THE_END, again.stderr)
+        self.assertEqual(len(cancelled.submissions()), 2)
 
 
 class WithAccounting(Forgetful, SlurmCase):
     ACCOUNTING = True
-    KNOWN_OF_THE_END = "its job was cancelled, not by `rematch cancel`"
+    KNOWN_OF_THE_END = "it was cancelled before"
 
 
 class WithoutAccounting(Forgetful, SlurmCase):
     ACCOUNTING = False
-    KNOWN_OF_THE_END = "its runner was told to stop"
+    KNOWN_OF_THE_END = "Slurm does not know its job any more"
 
 
 if __name__ == "__main__":

@@ -31,6 +31,7 @@ class Cancel(SlurmCase):
         self.assertEqual(study.run("--detach", fake=SLOW).returncode, 0)
         submission = study.wait_submitted()
         study.wait_done(3)
+        study.wait_in_flight()
         cancelled = study.rematch("cancel", study.study_id())
         self.assertEqual(cancelled.returncode, 0, cancelled.stderr)
         row, = self.jobs(submission["name"])
@@ -45,7 +46,8 @@ class Cancel(SlurmCase):
         study = self.study(self.local)
         with study.following(fake=SLOW) as controller:
             submission = study.wait_submitted()
-            study.wait_done(2)
+            study.wait_done(3)
+            study.wait_in_flight()
             self.lab.call("scancel", str(submission["job_id"]))
             self.assertEqual(wait_exit(controller, study, 60), 75, study.story())
         self.assertIn("cancel", study.log().lower())

@@ -13,6 +13,7 @@ import unittest
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "process"))
 from fake_study import BIN, OF_THIS_RUN, SWEEP, FakeStudy, time_allowance, wait_for  # noqa: E402,F401
 from slurm_lab import SlurmLab  # noqa: E402
+from workspace import records  # noqa: E402
 
 # Columns that say where a rank ran.
 OF_THIS_PLACE = {"host", "node", "local_rank", "visible_devices", "cpu_affinity", "environment"}
@@ -186,6 +187,14 @@ class SlurmStudy(LocalStudy):
 
     def wait_done(self, count, limit_s=60):
         self.wait(lambda: self.num_done() >= count, limit_s, f"{count} trials that are done")
+
+    def wait_in_flight(self):
+        """Until the ranks of an attempt that has not ended are past their start."""
+        def is_in_flight(folder):
+            ranks = list(folder.glob("rank-*.jsonl"))
+            return not (folder / "launch.json").exists() and ranks and all(len(records(path)) > 4 for path in ranks)
+
+        self.wait(lambda: any(map(is_in_flight, self.root.glob("studies/*/trials/*/attempt-*"))), 30, "a trial in flight")
 
     def wait_runner(self, end, limit_s=60):
         """Until a runner has said that it ended so."""

@@ -137,8 +137,14 @@ void Follower::take_leave_of_closed() {
 }
 
 void Follower::look_at_files(Time now) {
-  if (runners_.look(now)) policy_.hurry(now);
+  const std::set<std::string> changed = runners_.look(now);
+  if (!changed.empty()) policy_.hurry(now);
   trials_.read_plan_again();
+  for (Part& part : parts_)
+    if (changed.contains(part.scope)) {
+      trials_.look_again(part.task);
+      part.is_done.reset();
+    }
   for (const Part& part : parts_)
     if (!part.is_settled && runners_.newest(part.scope) != nullptr) trials_.look(part.task);
 }
@@ -363,11 +369,15 @@ StudySight Follower::sight() const {
     if (part.is_settled) continue;
     std::string word = "unknown to Slurm";
     if (part.job == JobSight::kUnknown) word = "submitted";
+    const RunnerRecord* runner = runners_.newest(part.scope);
+    const bool has_started = runner != nullptr && runner->submission == part.submission && !runner->end;
     if (part.job == JobSight::kSeen) word = part.row->state_text;
     if (part.job == JobSight::kSeen && part.row->state == JobState::kPending && !part.row->reason.empty())
       word += " (" + part.row->reason + ")";
+    const bool is_behind = part.job == JobSight::kUnknown || (part.job == JobSight::kSeen && part.row->state == JobState::kPending);
+    if (has_started && is_behind) word = to_string(JobState::kRunning);
     ++sight.num_jobs[word];
-    if (!sight.in_flight && runners_.newest(part.scope) != nullptr) sight.in_flight = trials_.in_flight(part.task);
+    if (!sight.in_flight && runner != nullptr) sight.in_flight = trials_.in_flight(part.task);
   }
   if (parts_.size() == 1) {
     const Part& only = parts_.front();

@@ -83,9 +83,14 @@ bool DoneTrials::is_done(const Trial& trial) {
   return true;
 }
 
-void DoneTrials::look_at_all() {
-  done_.clear();  // what a runner repeats is done no longer
-  for (const Trial& trial : plan_.trials) is_done(trial);
+void DoneTrials::look_at_all() { look_again({}); }
+
+void DoneTrials::look_again(const SubmissionTask& part) {
+  for (const Trial& trial : plan_.trials) {
+    if (!belongs_to(trial, part)) continue;
+    done_.erase(trial.trial_id);
+    is_done(trial);
+  }
 }
 
 void DoneTrials::look(const SubmissionTask& part) {
@@ -96,8 +101,9 @@ void DoneTrials::look(const SubmissionTask& part) {
 }
 
 bool DoneTrials::is_done(const SubmissionTask& part) {
+  look_again(part);
   return std::all_of(plan_.trials.begin(), plan_.trials.end(),
-                     [&](const Trial& trial) { return !belongs_to(trial, part) || is_done(trial); });
+                     [&](const Trial& trial) { return !belongs_to(trial, part) || done_.contains(trial.trial_id); });
 }
 
 bool DoneTrials::block_done_since(std::int64_t block, std::int64_t unix_ns) {

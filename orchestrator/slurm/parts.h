@@ -46,7 +46,9 @@ class DoneTrials {
 
   std::int64_t num_done() const { return static_cast<std::int64_t>(done_.size()); }
   std::int64_t num_planned() const { return static_cast<std::int64_t>(plan_.trials.size()); }
-  // Looks at every trial of the part. Of the whole study it does not say whether its strategy wants more.
+  // All trials of the part, those that were done too: what a runner repeats is done no longer.
+  void look_again(const protocol::SubmissionTask& part);
+  // By a look at every trial of the part. Of the whole study it does not say whether its strategy wants more.
   bool is_done(const protocol::SubmissionTask& part);
   // A block of the part is done, and its last trial ended after that time.
   bool has_block_since(const protocol::SubmissionTask& part, std::int64_t unix_ns);

@@ -23,37 +23,38 @@ std::optional<protocol::RunnerRecord> read(const fs::path& path) {
 
 }  // namespace
 
-bool RunnerWatch::look(Time now) {
-  bool has_changed = false;
+std::set<std::string> RunnerWatch::look(Time now) {
+  std::set<std::string> changed;
   std::error_code none;
   for (const auto& entry : fs::directory_iterator(folder_, none))
-    if (entry.path().extension() == ".json" && take(entry.path(), now)) has_changed = true;
-  return has_changed;
+    if (entry.path().extension() == ".json")
+      if (auto scope = take(entry.path(), now)) changed.insert(*std::move(scope));
+  return changed;
 }
 
-bool RunnerWatch::take(const fs::path& path, Time now) {
+std::optional<std::string> RunnerWatch::take(const fs::path& path, Time now) {
   std::error_code gone;
   const auto write_time = fs::last_write_time(path, gone);
-  if (gone) return false;
+  if (gone) return std::nullopt;
   const auto known = std::find_if(by_scope_.begin(), by_scope_.end(), [&](const auto& entry) { return entry.second.path == path; });
   const bool is_older = known == by_scope_.end() && submission_of_.contains(path);
-  if (is_older || (known != by_scope_.end() && known->second.write_time == write_time)) return false;
+  if (is_older || (known != by_scope_.end() && known->second.write_time == write_time)) return std::nullopt;
   auto record = read(path);
-  if (!record) return false;
+  if (!record) return std::nullopt;
+  const std::string scope = record->scope;
   submission_of_[path] = record->submission;
   const auto place = by_scope_.find(record->scope);
   if (place == by_scope_.end() || place->second.record.epoch < record->epoch) {
-    const std::string scope = record->scope;
     by_scope_.insert_or_assign(scope, Seen{path, write_time, *std::move(record), now});
-    return true;
+    return scope;
   }
   Seen& seen = place->second;
-  if (seen.path != path) return false;
+  if (seen.path != path) return std::nullopt;
   const bool has_ended = record->end.has_value() && !seen.record.end;
   if (record->heartbeat != seen.record.heartbeat) seen.change = now;
   seen.write_time = write_time;
   seen.record = *std::move(record);
-  return has_ended;
+  return has_ended ? std::optional(scope) : std::nullopt;
 }
 
 const protocol::RunnerRecord* RunnerWatch::newest(const std::string& scope) const {

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 
 #include "schemas/protocol/runner_record.h"
@@ -21,8 +22,8 @@ class RunnerWatch {
 
   explicit RunnerWatch(std::filesystem::path runners_folder) : folder_(std::move(runners_folder)) {}
 
-  // True: a runner has come or ended.
-  bool look(Time now);
+  // The scopes of which a runner has come or ended.
+  std::set<std::string> look(Time now);
   // nullptr: nobody has claimed that part.
   const protocol::RunnerRecord* newest(const std::string& scope) const;
   bool is_alive(const std::string& scope, Time now) const;
@@ -36,7 +37,7 @@ class RunnerWatch {
     protocol::RunnerRecord record;
     Time change;  // of its heartbeat
   };
-  bool take(const std::filesystem::path& path, Time now);
+  std::optional<std::string> take(const std::filesystem::path& path, Time now);
 
   std::filesystem::path folder_;
   std::map<std::string, Seen> by_scope_;

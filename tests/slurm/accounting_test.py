@@ -20,16 +20,19 @@ class Forgetful:
         return study.wait_submitted()
 
     def test_a_study_goes_on_from_a_job_that_is_forgotten(self):
-        finished, cancelled = self.study(self.local), self.study(self.local, "--slurm", "hold")
-        submissions = {study: self.submitted(study) for study in (cancelled, finished)}
+        finished, cancelled = self.study(self.local), self.study(self.local)
+        self.submitted(finished)
         finished.wait_runner("complete")
-        self.lab.call("scancel", str(submissions[cancelled]["job_id"]))
-        wait_for(lambda: not self.jobs(), 90, "both jobs to be forgotten")
+        blocker = self.occupy("n1")
+        waiting = self.submitted(cancelled)
+        self.wait_state(waiting["job_id"], {"PENDING"}, 10)
+        self.lab.call("scancel", str(waiting["job_id"]))
+        self.lab.call("scancel", blocker)
+        wait_for(lambda: not self.jobs(), 90, "the jobs to be forgotten")
 
         self.check_finished(finished.run(), finished, self.local)
         self.assertEqual(len(finished.submissions()), 1)
 
-        cancelled.options = cancelled.options[:-2]
         again = cancelled.run()
         self.check_finished(again, cancelled, self.local)
         self.assertIn(self.KNOWN_OF_THE_END, again.stderr)

@@ -1,10 +1,11 @@
 #include "orchestrator/slurm/cluster.h"
 
 #include <algorithm>
-#include <charconv>
 #include <set>
 #include <string_view>
 #include <utility>
+
+#include "orchestrator/slurm/cluster_config.h"
 
 namespace rematch::slurm {
 
@@ -25,10 +26,7 @@ std::string id_text(const JobRow& row) {
 
 }  // namespace
 
-base::Result<Answer> Cluster::call(const std::vector<std::string>& command) {
-  ++num_calls_;
-  return client_.call(command, kClientDeadline);
-}
+base::Result<Answer> Cluster::call(const std::vector<std::string>& command) { return client_.call(command, kClientDeadline); }
 
 base::Result<std::string> Cluster::ask(const std::vector<std::string>& command) {
   auto answer = call(command);
@@ -78,17 +76,9 @@ std::optional<base::Error> Cluster::cancel_row(const JobRow& row) {
 
 std::int64_t Cluster::most_array_elements() {
   constexpr std::int64_t kDefault = 1001;
-  const auto text = ask({"scontrol", "show", "config"});
-  if (!text) return kDefault;
-  constexpr std::string_view kKey = "MaxArraySize";
-  const std::string& shown = text.value();
-  auto place = shown.find(kKey);
-  if (place == std::string::npos) return kDefault;
-  place = shown.find_first_of("0123456789", place);
-  std::int64_t most = 0;
-  if (place == std::string::npos || std::from_chars(shown.data() + place, shown.data() + shown.size(), most).ec != std::errc())
-    return kDefault;
-  return std::max<std::int64_t>(most, 1);
+  const auto config = read_cluster_config(client_);
+  const std::optional<std::int64_t> most = config ? config.value().number("MaxArraySize") : std::nullopt;
+  return std::max<std::int64_t>(most.value_or(kDefault), 1);
 }
 
 }  // namespace rematch::slurm

@@ -1,6 +1,6 @@
 // The questions that a study asks of Slurm, by the names of its jobs and never by their numbers alone: numbers are used again after a
 // controller's crash. Each is one call of a client with a deadline. An error means that the state is not known, not that it is bad.
-// Counts its calls. One thread.
+// One thread.
 #pragma once
 
 #include <chrono>
@@ -36,7 +36,6 @@ class Cluster {
   std::int64_t most_array_elements();
 
   base::Result<Answer> call(const std::vector<std::string>& command);
-  std::int64_t num_calls() const { return num_calls_; }
 
  private:
   base::Result<std::string> ask(const std::vector<std::string>& command);
@@ -44,7 +43,6 @@ class Cluster {
 
   Client& client_;
   std::int64_t user_id_;
-  std::int64_t num_calls_ = 0;
   bool has_history_ = true;  // until it says that it has none
 };
 

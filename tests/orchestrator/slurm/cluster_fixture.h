@@ -41,6 +41,8 @@ inline base::StudyPlan plan_of_blocks(std::int64_t num_blocks) {
   plan.name = "first";
   plan.strategy = "one_label";
   plan.num_blocks = num_blocks;
+  const protocol::Trial like = make_trial();
+  plan.arms.push_back({.arm = like.arm, .group_id = like.group_id, .is_control = true, .recompute = like.recompute});
   for (std::int64_t block = 0; block < num_blocks; ++block)
     for (std::int64_t slot = 0; slot < 2; ++slot) {
       protocol::Trial trial = make_trial();

@@ -17,6 +17,9 @@ namespace {
 
 using Milliseconds = std::chrono::milliseconds;
 
+// Whoever ends a job signals each of its processes in turn: a trial may end by that before this process has heard of it.
+constexpr Milliseconds kSignalLag{500};
+
 // A supervisor whose controller was killed needs its grace and a little more to end its ranks. On another node it may be longer until the
 // file system lets go of its lock.
 constexpr Milliseconds kLeftoverDeadline{15'000};
@@ -189,6 +192,8 @@ void TrialLoop::run_trial(const TrialPlace& planned, const RemainingTime& remain
   listener_.trial_started(place);
   const auto record = runner_.run(place, attempt, remaining);
   if (!record) listener_.remarked(record.error().message);
+  const bool ended_badly = !record || record.value().end != protocol::LaunchEnd::kAllExited;
+  if (overseer_ != nullptr && ended_badly) runner_.await_stop_cause(kSignalLag);
   const base::AttemptRows rows = settler_.settle(place.trial, attempt, Whose::kOwn);
   listener_.trial_ended(place, rows);
   if (overseer_ != nullptr && !own_cause_ && !rules::is_conclusive(rows)) own_cause_ = overseer_->after_inconclusive(rows);

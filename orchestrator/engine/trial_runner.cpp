@@ -55,6 +55,11 @@ class TrialRunner::Impl {
     return cause_;
   }
 
+  void await_stop_cause(std::chrono::milliseconds most) {
+    const auto deadline = Clock::now() + most;
+    while (!cause_ && Clock::now() < deadline) context_.run_one_until(deadline);
+  }
+
   void beat() {
     if (overseer_ == nullptr || cause_ == StopCause::kSuperseded) return;
     const auto cause = overseer_->beat();
@@ -136,6 +141,7 @@ base::Result<protocol::LaunchRecord> TrialRunner::run(const TrialPlace& place, c
 }
 
 std::optional<StopCause> TrialRunner::stop_cause() { return impl_->stop_cause(); }
+void TrialRunner::await_stop_cause(std::chrono::milliseconds most) { impl_->await_stop_cause(most); }
 void TrialRunner::beat() { impl_->beat(); }
 
 }  // namespace rematch::engine

@@ -3,6 +3,7 @@
 // remembered.
 #pragma once
 
+#include <chrono>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -32,6 +33,8 @@ class TrialRunner {
   base::Result<protocol::LaunchRecord> run(const TrialPlace& place, const AttemptOnDisk& attempt, const RemainingTime& remaining);
   // Why no other attempt is to be started; nullopt: nothing speaks against it. SIGINT and SIGTERM go before all else.
   std::optional<StopCause> stop_cause();
+  // Returns as soon as there is such a cause, at the latest after `most`.
+  void await_stop_cause(std::chrono::milliseconds most);
   // Asks the overseer.
   void beat();
 

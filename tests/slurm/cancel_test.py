@@ -36,7 +36,7 @@ class Cancel(SlurmCase):
         self.assertEqual(cancelled.returncode, 0, cancelled.stderr)
         row, = self.jobs(submission["name"])
         self.assertEqual((row["state"], row["restarts"]), ("CANCELLED", "0"))
-        self.assertEqual([runner["end"] for runner in study.runners()], ["interrupted"])
+        self.assertEqual([runner["end"] for runner in study.runners()], ["interrupted"], study.story())
         self.assertEqual(study.num_done(), 3)
         self.check_finished(study.run(), study, self.local)
         row, = self.jobs(submission["name"])

@@ -3,11 +3,8 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 
-#include <fstream>
-
 #include "tests/orchestrator/attempt_files.h"
-#include "tests/orchestrator/study_builder.h"
-#include "tests/support/temp_dir.h"
+#include "tests/orchestrator/collect/collect_fixture.h"
 
 namespace rematch::collect {
 namespace {
@@ -18,49 +15,6 @@ using protocol::FailureKind;
 using protocol::LaunchEnd;
 using protocol::Phase;
 using protocol::Stage;
-
-class Collect : public ::testing::Test {
- protected:
-  // A run of two ranks in which nothing went wrong; a test changes it before it is written.
-  AttemptRows clean() { return builder_.run("[]"); }
-
-  AttemptRows collected(const AttemptRows& attempt) {
-    folder_ = tests::write_attempt(temp_.path() / attempt.trial.trial_id, attempt);
-    return collect_attempt(folder_, "00000000000005ed");
-  }
-
-  void append_text(std::int64_t rank, const std::string& text) {
-    std::ofstream(protocol::AttemptPaths{folder_}.rank_record(rank), std::ios::app) << text;
-  }
-  AttemptRows collect_again() { return collect_attempt(folder_, "00000000000005ed"); }
-
-  static void end_by(RankRows& rank, std::optional<std::int64_t> exit_code, std::optional<std::int64_t> signal, std::int64_t at_ns) {
-    rank.exit.exit_code = exit_code;
-    rank.exit.signal = signal;
-    rank.exit.end_mono_ns = at_ns;
-    rank.bye.reset();
-  }
-  // Stops within `stage` after `num_steps` steps, as if its process had vanished.
-  static void stop_in(RankRows& rank, Stage stage, std::size_t num_steps) {
-    rank.stages = tests::ledger_up_to(stage);
-    rank.steps.resize(num_steps);
-    rank.bye.reset();
-  }
-  static protocol::ErrorRecord error_of(FailureKind kind, std::int64_t at_ns) {
-    protocol::ErrorRecord error;
-    error.kind = kind;
-    error.stage = Stage::kSteady;
-    error.step = 5;
-    error.phase = Phase::kBackward;
-    error.mono_ns = at_ns;
-    error.message = "what happened";
-    return error;
-  }
-
-  tests::TempDir temp_;
-  std::filesystem::path folder_;
-  tests::StudyBuilder builder_{"collect"};
-};
 
 TEST_F(Collect, ReadsACompleteAttemptWithoutFailure) {
   const AttemptRows rows = collected(clean());
@@ -325,79 +279,6 @@ TEST_F(Collect, KeepsTheSupervisorsWordForInterruptedLostAndFailedLaunches) {
     const AttemptRows rows = collected(attempt);
     EXPECT_EQ(rows.failure->kind, kind);
     EXPECT_EQ(rows.failure->message, "why");
-  }
-}
-
-TEST_F(Collect, UsesTheWholeLinesOfATornRecord) {
-  collected(clean());
-  append_text(1, R"({"t":"step","ste)");
-  const AttemptRows rows = collect_again();
-  EXPECT_EQ(rows.ranks[1].steps.size(), 20U);
-  EXPECT_FALSE(rows.ranks[1].record_complete);
-  EXPECT_EQ(rows.failure->kind, FailureKind::kBadExit);
-  EXPECT_NE(rows.failure->message.find("torn"), std::string::npos);
-}
-
-TEST_F(Collect, NamesTheBadLinesOfARecord) {
-  collected(clean());
-  append_text(0, "garbage\n");
-  const AttemptRows rows = collect_again();
-  ASSERT_EQ(rows.ranks[0].record_problems.size(), 1U);
-  EXPECT_FALSE(rows.ranks[0].record_complete);
-}
-
-TEST_F(Collect, CallsARankOfAnotherTrainerBuildALaunchThatSaysNothingOfItsArm) {
-  AttemptRows attempt = clean();
-  attempt.ranks[1].hello->build_id = "another";
-  const AttemptRows rows = collected(attempt);
-  ASSERT_TRUE(rows.failure);
-  EXPECT_EQ(rows.failure->kind, FailureKind::kLaunch);
-  EXPECT_EQ(rows.failure->rank, 1);
-  EXPECT_NE(rows.failure->message.find("this rank's is another"), std::string::npos) << rows.failure->message;
-}
-
-TEST_F(Collect, ReadsAnAttemptWhoseWallClockWentBack) {
-  AttemptRows attempt = clean();
-  attempt.launch.end_unix_ns = attempt.launch.start_unix_ns - 3'600'000'000'000;
-  for (RankRows& rank : attempt.ranks) rank.bye->unix_ns = rank.hello->unix_ns - 3'600'000'000'000;
-  const AttemptRows rows = collected(attempt);
-  EXPECT_FALSE(rows.failure);
-  EXPECT_TRUE(rows.ranks[0].record_complete);
-}
-
-TEST_F(Collect, ReportsAMissingRecordFile) {
-  collected(clean());
-  std::filesystem::remove(protocol::AttemptPaths{folder_}.rank_record(1));
-  const AttemptRows rows = collect_again();
-  EXPECT_EQ(rows.ranks[1].record_problems.front(), "no record file rank-00001.jsonl");
-  EXPECT_EQ(rows.failure->rank, 1);
-  EXPECT_EQ(rows.failure->stage, Stage::kSpawned);
-}
-
-TEST_F(Collect, ReportsARecordOfAnotherTrial) {
-  AttemptRows attempt = clean();
-  attempt.ranks[0].hello->trial_id = "00000000000000ff";
-  const AttemptRows rows = collected(attempt);
-  EXPECT_FALSE(rows.ranks[0].record_complete);
-  EXPECT_NE(rows.ranks[0].record_problems.front().find("00000000000000ff"), std::string::npos);
-}
-
-TEST_F(Collect, StopsAtAGapInTheSteps) {
-  AttemptRows attempt = clean();
-  attempt.ranks[0].steps.erase(attempt.ranks[0].steps.begin() + 4);
-  const AttemptRows rows = collected(attempt);
-  EXPECT_EQ(rows.ranks[0].steps.size(), 4U);
-  EXPECT_FALSE(rows.ranks[0].record_complete);
-}
-
-TEST_F(Collect, SurvivesAnEmptyFolderAndAMissingOne) {
-  const std::filesystem::path folder = temp_.path() / "00000000000000aa" / "attempt-1";
-  for (int pass = 0; pass < 2; ++pass) {
-    const AttemptRows rows = collect_attempt(folder, "00000000000005ed");
-    EXPECT_EQ(rows.trial.trial_id, "00000000000000aa");
-    EXPECT_EQ(rows.failure->kind, FailureKind::kLost);
-    EXPECT_TRUE(rows.ranks.empty());
-    std::filesystem::create_directories(folder);
   }
 }
 

@@ -22,7 +22,7 @@ STORED = {
 
 class RealTrainer(SlurmStudy):
     def environment(self, fake="", **more):
-        # All nodes have the loopback address alone, which ranks of several hosts do not take for the way to each other unless they are told.
+        # All nodes have the loopback address alone, which ranks of several hosts do not take for the way to each other unless told.
         return {**super().environment(fake, **more), "REMATCH_TRAINER": str(BIN / "rematch-train"), "GLOO_SOCKET_IFNAME": "lo"}
 
 

@@ -9,6 +9,7 @@
 
 #include "orchestrator/engine/part.h"
 #include "orchestrator/engine/repeat_block.h"
+#include "orchestrator/launch/full_disk.h"
 #include "orchestrator/rules/conclusive.h"
 
 namespace rematch::engine {
@@ -42,7 +43,7 @@ std::string whole_seconds(double seconds) { return std::to_string(std::llround(s
 // What every further trial would meet as well: the sweep stops.
 bool concerns_every_trial(const std::exception& problem) {
   if (const auto* refused = dynamic_cast<const std::system_error*>(&problem))
-    return refused->code() == std::errc::no_space_on_device || refused->code() == std::errc::read_only_file_system;
+    return launch::is_full_disk(refused->code()) || refused->code() == std::errc::read_only_file_system;
   const auto* store = dynamic_cast<const store::StoreError*>(&problem);
   return store != nullptr && store->problem() != store::StoreProblem::kOther;
 }

@@ -131,16 +131,18 @@ std::int64_t TrialLoop::num_blocks_done(const base::StudyPlan& plan) const {
 
 bool TrialLoop::is_mine(const protocol::Trial& trial) const { return !options_.part || is_of_part(options_.part->task, trial); }
 
-// What is done had ended before it was marked. In an allocation the wait is cut into pieces between which this run says that it lives.
+// What is done had ended before it was marked. In an allocation this run says meanwhile that it lives.
 bool TrialLoop::is_gone(const AttemptOnDisk& attempt) {
   if (attempt.is_done) return true;
-  if (overseer_ == nullptr) return launcher_.wait_until_gone(attempt.folder, kLeftoverDeadline);
-  for (Milliseconds waited{0}; waited < kLeftoverDeadlineElsewhere; waited += kBeatInterval) {
-    if (launcher_.wait_until_gone(attempt.folder, kBeatInterval)) return true;
-    runner_.beat();
-    if (stop_cause()) return false;
-  }
-  return false;
+  if (overseer_ == nullptr) return launcher_.wait_until_gone(attempt.folder, {kLeftoverDeadline});
+  auto beaten = std::chrono::steady_clock::now();
+  return launcher_.wait_until_gone(attempt.folder, {kLeftoverDeadlineElsewhere, [&] {
+                                                      const auto now = std::chrono::steady_clock::now();
+                                                      if (now - beaten < kBeatInterval) return true;
+                                                      beaten = now;
+                                                      runner_.beat();
+                                                      return !stop_cause();
+                                                    }});
 }
 
 EngineEnd TrialLoop::stop_for_control() {

@@ -39,7 +39,7 @@ TEST_F(PartsTest, APlanThatCouldNotBeReadIsReadAgainThoughItHasNotChanged) {
   grown.num_blocks = 3;
   folder_.write_plan(grown);
   const auto path = protocol::StudyPaths{root_}.plan();
-  const auto time = std::filesystem::last_write_time(path);
+  const auto time = std::filesystem::last_write_time(path) + std::chrono::seconds(1);
   const std::string text = protocol::read_whole_file(path).value();
   const auto put = [&](const std::string& content) {
     protocol::write_file_unsynced(path, content);

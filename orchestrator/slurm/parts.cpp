@@ -36,6 +36,8 @@ std::optional<std::int64_t> end_of(const engine::AttemptOnDisk& attempt) {
     return protocol::read_launch_record(path).end_unix_ns;
   } catch (const protocol::DocumentError&) {
     return std::nullopt;
+  } catch (const std::system_error&) {
+    return std::nullopt;
   }
 }
 
@@ -93,6 +95,19 @@ void DoneTrials::look_again(const SubmissionTask& part) {
     done_.erase(trial.trial_id);
     is_done(trial);
   }
+}
+
+bool DoneTrials::look_again_afresh(const SubmissionTask& part, const std::function<bool(const fs::path&)>& look_afresh) {
+  bool is_fresh = look_afresh(folder_.root());
+  read_plan_again();
+  for (const Trial& trial : plan_.trials) {
+    if (!belongs_to(trial, part) || folder_.is_done(trial.trial_id)) continue;
+    is_fresh = look_afresh(protocol::StudyPaths{folder_.root()}.trial(trial.trial_id)) && is_fresh;
+    const auto attempts = folder_.attempts(trial.trial_id);
+    if (!attempts.empty()) is_fresh = look_afresh(attempts.back().folder) && is_fresh;
+  }
+  look_again(part);
+  return is_fresh;
 }
 
 void DoneTrials::look(const SubmissionTask& part) {

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <set>
 #include <string>
@@ -49,6 +50,8 @@ class DoneTrials {
   std::int64_t num_planned() const { return static_cast<std::int64_t>(plan_.trials.size()); }
   // All trials of the part, those that were done too: what a runner repeats is done no longer.
   void look_again(const protocol::SubmissionTask& part);
+  // The same, and the plan, by what `look_afresh` makes the file system say now of each folder. False: of one it could not.
+  bool look_again_afresh(const protocol::SubmissionTask& part, const std::function<bool(const std::filesystem::path&)>& look_afresh);
   // By a look at every trial of the part; of one that this plan knows no trial of: no. Of the whole study it does not say whether its
   // strategy wants more.
   bool is_done(const protocol::SubmissionTask& part);

@@ -1,11 +1,14 @@
 #include "orchestrator/slurm/submission_store.h"
 
 #include <algorithm>
+#include <chrono>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <system_error>
+#include <thread>
 #include <utility>
 
+#include "orchestrator/launch/file_lock.h"
 #include "schemas/protocol/document_error.h"
 #include "schemas/protocol/record_file.h"
 
@@ -36,6 +39,14 @@ std::vector<fs::path> documents_in(const fs::path& folder) {
   return paths;
 }
 
+launch::FileLock lock_documents(const fs::path& folder) {
+  auto lock = launch::FileLock::open(folder / "lock");
+  const auto until = std::chrono::steady_clock::now() + kDocumentLockDeadline;
+  while (lock.try_take() == launch::LockState::kAnothers && std::chrono::steady_clock::now() < until)
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  return lock;
+}
+
 }  // namespace
 
 std::vector<protocol::Submission> SubmissionStore::all() const {
@@ -61,6 +72,7 @@ void SubmissionStore::put(const protocol::Submission& submission) const {
 }
 
 protocol::Submission SubmissionStore::update(const std::string& name, const std::function<void(protocol::Submission&)>& change) const {
+  const launch::FileLock lock = lock_documents(paths_.submissions());
   protocol::Submission submission = read(name);
   change(submission);
   put(submission);

@@ -4,6 +4,7 @@
 // none.
 #pragma once
 
+#include <chrono>
 #include <filesystem>
 #include <functional>
 #include <string>
@@ -14,6 +15,8 @@
 
 namespace rematch::slurm {
 
+inline constexpr std::chrono::seconds kDocumentLockDeadline{5};
+
 class SubmissionStore {
  public:
   explicit SubmissionStore(std::filesystem::path study_folder) : paths_{std::move(study_folder)} {}
@@ -23,7 +26,9 @@ class SubmissionStore {
   std::vector<protocol::Submission> open() const;  // of those, the ones without close_unix_ns
   protocol::Submission read(const std::string& name) const;
   void put(const protocol::Submission& submission) const;
-  // Reads it again, changes it and writes it: what another process wrote meanwhile is kept. Returns what was written.
+  // Reads it again, changes it and writes it, with the lock on submissions/lock for that long: what another process wrote meanwhile is
+  // kept. Returns what was written. A lock that cannot be had within kDocumentLockDeadline is done without: it is held for moments, and a
+  // mark is better written than not.
   protocol::Submission update(const std::string& name, const std::function<void(protocol::Submission&)>& change) const;
   void put_script(const std::string& name, const std::string& script) const;
 

@@ -7,6 +7,7 @@
 #include "orchestrator/cli/command_line.h"
 #include "orchestrator/launch/full_disk.h"
 #include "orchestrator/store/store.h"
+#include "schemas/protocol/document_error.h"
 
 namespace {
 
@@ -24,6 +25,9 @@ int main(int argc, char** argv) {
   try {
     return static_cast<int>(rematch::cli::run_command_line(argc, argv, {std::cout, std::cerr}));
   } catch (const rematch::store::StoreError& problem) {
+    std::cerr << "rematch: " << problem.what() << "\n";
+    return static_cast<int>(Exit::kEnvironment);
+  } catch (const rematch::protocol::DocumentError& problem) {
     std::cerr << "rematch: " << problem.what() << "\n";
     return static_cast<int>(Exit::kEnvironment);
   } catch (const std::system_error& problem) {

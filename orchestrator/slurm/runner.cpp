@@ -60,6 +60,7 @@ protocol::RunnerRecord describe(const Assignment& assignment) {
   record.submission = assignment.submission.name;
   record.host = launch::host_name();
   record.pid = ::getpid();
+  forget_other_arrays(assignment.submission.shape);
   record.allocation = launch::allocation_from_environment();
   record.nodes = node_names(record.host);
   return record;

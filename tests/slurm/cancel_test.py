@@ -4,6 +4,9 @@ import unittest
 from slurm_case import LocalStudy, SlurmCase, wait_exit
 
 SLOW = '{"rules":[{"arm":"moe","sleep_us":3000000}]}'
+# What a user, or an element of an array that rematch is called in, may have set.
+SET = {"SBATCH_WAIT": "1", "SBATCH_ARRAY_INX": "0-1", "SQUEUE_PARTITION": "nowhere", "SCANCEL_PARTITION": "nowhere", "SLURM_ARRAY_JOB_ID": "7",
+       "SLURM_ARRAY_TASK_ID": "0", "SLURM_RESTART_COUNT": "5"}
 
 
 class Cancel(SlurmCase):
@@ -13,16 +16,18 @@ class Cancel(SlurmCase):
     def start_local_studies(cls):
         cls.local = LocalStudy.finished(cls)
 
-    def test_a_job_that_is_cancelled_while_it_waits_does_not_come_back(self):
+    def test_a_job_that_is_cancelled_while_it_waits_does_not_come_back_whatever_variables_are_set(self):
         blocker = self.occupy("n1")
         study = self.study(self.local, "--nodelist", "n1")
-        self.assertEqual(study.run("--detach").returncode, 0)
+        self.assertEqual(study.run("--detach", **SET).returncode, 0)
         submission = study.wait_submitted()
-        cancelled = study.rematch("cancel", study.study_id())
+        cancelled = study.rematch("cancel", study.study_id(), **SET)
         self.assertEqual(cancelled.returncode, 0, cancelled.stderr)
         self.assertEqual([row["state"] for row in self.jobs(submission["name"])], ["CANCELLED"])
         self.lab.call("scancel", blocker)
-        self.check_finished(study.run(), study, self.local)
+        self.check_finished(study.run(**SET), study, self.local)
+        runner, = study.runners()
+        self.assertEqual((runner["allocation"]["array_job_id"], runner["allocation"]["restart_count"]), (None, 0))
         self.assertEqual([row["state"] for row in self.jobs(submission["name"])], ["CANCELLED"])
         self.assertEqual(len(study.submissions()), 2)
 

@@ -15,6 +15,7 @@
 namespace rematch::slurm {
 namespace {
 
+// NOLINTBEGIN(concurrency-mt-unsafe): one thread
 // A variable that has its value for as long as this lives.
 class Variable {
  public:
@@ -31,6 +32,7 @@ class Variable {
   std::string name_;
   std::string before_;
 };
+// NOLINTEND(concurrency-mt-unsafe)
 
 TEST(ProgramClient, DoesNotLetVariablesOfTheUserOrOfAnotherJobChangeTheQuestion) {
   const tests::TempDir folder;

@@ -19,6 +19,7 @@ TEST(OwnJob, IsNamedByArrayAndIndexWhereItIsAnElement) {
   EXPECT_EQ(job_text(kElement), "15_2");
 }
 
+// NOLINTBEGIN(concurrency-mt-unsafe): one thread
 TEST(OwnJob, IsNoElementOfTheArrayThatItWasSubmittedFrom) {
   ::setenv("SLURM_JOB_ID", "17", 1);
   ::setenv("SLURM_ARRAY_JOB_ID", "7", 1);
@@ -29,6 +30,7 @@ TEST(OwnJob, IsNoElementOfTheArrayThatItWasSubmittedFrom) {
   EXPECT_EQ(job_text(launch::allocation_from_environment().value()), "17");
   ::unsetenv("SLURM_JOB_ID");
 }
+// NOLINTEND(concurrency-mt-unsafe)
 
 TEST(OwnJob, TellsTheTimeLeftOrThatItIsNotKnown) {
   tests::FakeClient client;

@@ -200,6 +200,19 @@ class SlurmLab:
         self.spawn("slurmctld", "slurmctld", "-D", "-f", str(self.conf))
         self.wait("slurmctld", lambda: "is UP" in (self.call("scontrol", "ping") or ""))
 
+    def has_saved(self, name):
+        """The controller knows the job again after a crash. It saves what it knows every few seconds."""
+        path = self.folder / "state" / "job_state"
+        return path.is_file() and name.encode() in path.read_bytes()
+
+    def lose_jobs(self):
+        """A crash after which the controller knows no job and gives their ids again, as if it had not saved them yet. A node ends what
+        it runs of such a job some seconds later, when the controller asks it."""
+        self.kill_controller()
+        for path in (self.folder / "state").glob("job_state*"):
+            path.unlink()
+        self.start_controller()
+
     def refuse_launches(self, node):
         """Batch scripts cannot start there: Slurm puts such a job back into the queue, held."""
         spool = self.folder / "spool" / node

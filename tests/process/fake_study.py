@@ -39,6 +39,8 @@ class FakeStudy(Workspace):
 
     # Columns that content() leaves out.
     left_out = OF_THIS_RUN
+    # Where the controller is called, and so where jobs work.
+    place = ROOT
 
     def __init__(self, case, sweep=SWEEP):
         super().__init__(case)
@@ -48,7 +50,7 @@ class FakeStudy(Workspace):
         return {**os.environ, "REMATCH_TRAINER": str(BIN / "fake_trainer"), "REMATCH_FAKE": fake, **more}
 
     def rematch(self, *arguments, limit_s=60, fake="", prefix=(), **environment):
-        return subprocess.run([*prefix, *self.command(*arguments)], capture_output=True, text=True, timeout=time_allowance(limit_s), cwd=ROOT,
+        return subprocess.run([*prefix, *self.command(*arguments)], capture_output=True, text=True, timeout=time_allowance(limit_s), cwd=self.place,
                               env=self.environment(fake, **environment))
 
     def run(self, *more, **options):
@@ -58,7 +60,7 @@ class FakeStudy(Workspace):
     def started(self, *arguments, fake="", **environment):
         """The controller in the background, its output in a file; killed for sure when the block is left."""
         with (self.folder / "controller.log").open("w") as output:
-            process = subprocess.Popen(self.command(*(arguments or ("run", self.sweep))), stdout=output, stderr=output, cwd=ROOT,
+            process = subprocess.Popen(self.command(*(arguments or ("run", self.sweep))), stdout=output, stderr=output, cwd=self.place,
                                        env=self.environment(fake, **environment))
             try:
                 yield process

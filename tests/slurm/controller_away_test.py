@@ -1,10 +1,11 @@
-"""Slurm's controller is away while a study is followed or submitted, and dies right after a submission, so that it may not know the job."""
-import time
+"""Slurm's controller is away while a study is followed, and when one is submitted."""
 import unittest
 
 from slurm_case import LocalStudy, SlurmCase, wait_exit, wait_for
+from watched_clients import WatchedClients
 
-AWAY_S = 3
+# Four trials of nine seconds: squeue is called after fifteen of them, and takes nine to fail.
+LONG = '{"sleep_us":1500000}'
 
 
 class ControllerAway(SlurmCase):
@@ -14,27 +15,20 @@ class ControllerAway(SlurmCase):
     def start_local_studies(cls):
         cls.local = LocalStudy.finished(cls)
 
-    def test_it_is_away_for_three_seconds_while_a_study_is_followed(self):
+    def test_it_is_away_until_a_call_fails_while_a_study_is_followed(self):
         study = self.study(self.local)
-        with study.following(fake='{"rules":[{"arm":"moe","sleep_us":1000000}]}') as controller:
-            study.wait_submitted()
-            study.wait_done(1)
+        clients = WatchedClients(study.folder, self.lab.environment()["PATH"])
+        with study.following(fake=LONG, PATH=clients.path) as controller:
+            submission = study.wait_submitted()
+            study.wait(lambda: self.lab.has_saved(submission["name"]), 15, "a controller that would know the job again")
+            self.assertEqual(clients.failed(), [])
             self.lab.kill_controller()
-            back = time.monotonic() + AWAY_S
-            wait_for(lambda: time.monotonic() > back, 2 * AWAY_S, "the time that it is away")
+            study.wait(lambda: "squeue" in clients.failed(), 60, "a call of squeue that failed")
+            self.assertIsNone(controller.poll(), study.story())
             self.lab.start_controller()
             self.assertEqual(wait_exit(controller, study, 120), 0, study.story())
         self.check_result(study, self.local)
         self.assertEqual(len(study.submissions()), 1)
-
-    def test_it_dies_right_after_the_submission(self):
-        study = self.study(self.local)
-        with study.following() as controller:
-            study.wait_submitted()
-            self.lab.kill_controller()
-            self.lab.start_controller()
-            self.assertEqual(wait_exit(controller, study, 180), 0, study.story())
-        self.check_result(study, self.local)
         self.assertEqual(study.files("superseded.json"), [], "no trial is measured twice")
 
     def test_it_is_away_when_a_study_is_submitted(self):

@@ -1,35 +1,15 @@
 """Five hundred elements of one study: submitted by one sbatch in at most two seconds, followed by one squeue a cycle and at most four
 client calls a minute while nothing changes, each call counted by programs before the real ones on PATH."""
-import os
 import time
 import unittest
 
 from slurm_case import SWEEP, LocalStudy, SlurmCase, time_allowance, wait_for
+from watched_clients import WatchedClients
 
 NUM_BLOCKS = 500
 SWEEP_500 = SWEEP.replace("blocks: 1", f"blocks: {NUM_BLOCKS}").replace("[moe_act, moe]", "[moe]").replace("name: fake", "name: many")
 MOST_SUBMISSION_S = 2
 MOST_CALLS_A_MINUTE = 4
-CLIENTS = ("sbatch", "squeue", "scancel", "sacct", "scontrol", "sinfo")
-
-
-class CountedClients:
-    """Programs named as Slurm's, which note each call and run the real one."""
-
-    def __init__(self, folder, path):
-        self.log = folder / "calls"
-        self.log.write_text("")
-        programs = folder / "clients"
-        programs.mkdir()
-        for name in CLIENTS:
-            (programs / name).write_text(f'#!/bin/bash\necho "$(date +%s.%N) {name} $*" >>{self.log}\nPATH="{path}" exec {name} "$@"\n')
-            (programs / name).chmod(0o755)
-        self.path = f"{programs}{os.pathsep}{path}"
-
-    def calls(self):
-        """Seconds, program."""
-        words = [line.split() for line in self.log.read_text().splitlines()]
-        return [(float(line[0]), line[1]) for line in words]
 
 
 class ManyElements(SlurmCase):
@@ -37,7 +17,7 @@ class ManyElements(SlurmCase):
 
     def test_five_hundred_elements_are_submitted_at_once_and_followed_quietly(self):
         study = self.study(LocalStudy(self, SWEEP_500), "--shape", "array", "--slurm", "hold")
-        clients = CountedClients(study.folder, self.lab.environment()["PATH"])
+        clients = WatchedClients(study.folder, self.lab.environment()["PATH"])
         start = time.monotonic()
         with study.following(PATH=clients.path) as controller:
             submission = study.wait_submitted()

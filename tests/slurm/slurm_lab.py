@@ -30,6 +30,8 @@ SEARCH_PATH = os.pathsep.join([os.environ.get("PATH", ""), "/usr/sbin", "/sbin"]
 # A start that finds a port taken in the meantime, by another lab for one, is tried again with others.
 NUM_STARTS = 3
 START_LIMIT_S = 30
+# From the end of a job as its client sees it until its last process has gone.
+JOB_END_LIMIT_S = 10
 
 
 class LabError(Exception):
@@ -129,6 +131,15 @@ class SlurmLab:
         if left:
             raise LabError("could not end " + ", ".join(f"{pid} ({command_line(pid)})" for pid in left))
 
+    def end(self):
+        """As stop(), for tests: what jobs left behind, and the lab itself, is ended all the same and then is an error."""
+        wait_until(lambda: not self.job_leftovers(), JOB_END_LIMIT_S)
+        left = self.job_leftovers()
+        self.stop()
+        left += self.leftovers()
+        if left:
+            raise LabError("left behind: " + "; ".join(left))
+
     def leftovers(self):
         """A line for each process, mount and piece of shared memory that belongs to the folder."""
         pids = self.reaped(self.processes.daemons() + self.processes.step_daemons())
@@ -156,9 +167,9 @@ class SlurmLab:
         return {**outer, "PATH": SEARCH_PATH, **self.variables()}
 
     def call(self, *command, limit_s=20):
-        """Text that a client command printed; None when it failed or did not answer in time."""
+        """Text that a client command printed; None when it failed or did not answer in time. Jobs work in the lab's folder."""
         try:
-            result = subprocess.run(command, capture_output=True, text=True, timeout=limit_s, env=self.environment())
+            result = subprocess.run(command, capture_output=True, text=True, timeout=limit_s, env=self.environment(), cwd=self.folder)
         except (subprocess.TimeoutExpired, FileNotFoundError):
             return None
         return result.stdout.strip() if result.returncode == 0 else None
@@ -189,6 +200,19 @@ class SlurmLab:
         self.spawn("slurmctld", "slurmctld", "-D", "-f", str(self.conf))
         self.wait("slurmctld", lambda: "is UP" in (self.call("scontrol", "ping") or ""))
 
+    def has_saved(self, name):
+        """The controller knows the job again after a crash. It saves what it knows every few seconds."""
+        path = self.folder / "state" / "job_state"
+        return path.is_file() and name.encode() in path.read_bytes()
+
+    def lose_jobs(self):
+        """A crash after which the controller knows no job and gives their ids again, as if it had not saved them yet. A node ends what
+        it runs of such a job some seconds later, when the controller asks it."""
+        self.kill_controller()
+        for path in (self.folder / "state").glob("job_state*"):
+            path.unlink()
+        self.start_controller()
+
     def refuse_launches(self, node):
         """Batch scripts cannot start there: Slurm puts such a job back into the queue, held."""
         spool = self.folder / "spool" / node
@@ -206,10 +230,10 @@ class SlurmLab:
         return {**self.environment(), LAB_VARIABLE: str(self.folder), "SLURM_LAB_PART": part}
 
     def spawn(self, part, *command):
-        """A daemon in the foreground, in a session of its own; its process id in run/PART.pid."""
+        """A daemon in the foreground, in a session of its own and the lab's folder, where a core file goes; its process id in run/PART.pid."""
         with open(self.folder / "log" / f"{part}.out", "ab") as log:
             process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True,
-                                       env=self.daemon_environment(part))
+                                       env=self.daemon_environment(part), cwd=self.folder)
         (self.folder / "run" / f"{part}.pid").write_text(str(process.pid))
         self.started.append(process)
 

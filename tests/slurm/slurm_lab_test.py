@@ -18,7 +18,7 @@ class Lab(unittest.TestCase):
         self.addCleanup(folder.cleanup)
         self.folder = pathlib.Path(folder.name) / "lab"
         self.lab = SlurmLab(self.folder)
-        self.addCleanup(self.lab.stop)
+        self.addCleanup(self.lab.end)
 
     def state_of(self, job):
         return self.lab.call("squeue", "-h", "-t", "all", "-j", job, "-o", "%T")
@@ -39,7 +39,7 @@ class Lab(unittest.TestCase):
         self.lab.kill_controller()
         self.lab.start_controller()
         self.assertTrue(any("slurmctld" in line for line in self.lab.leftovers()))
-        self.lab.stop()
+        self.lab.end()
         self.assertEqual(self.lab.leftovers(), [])
         self.assertFalse(self.folder.exists())
 

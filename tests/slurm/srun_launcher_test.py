@@ -20,12 +20,12 @@ class SrunLauncher(unittest.TestCase):
         folder = tempfile.TemporaryDirectory(prefix="rematch-srun-")
         self.addCleanup(folder.cleanup)
         self.lab = SlurmLab(pathlib.Path(folder.name) / "lab")
-        self.addCleanup(self.lab.stop)
+        self.addCleanup(self.lab.end)
         self.lab.start(nodes=4)
 
     def start(self, nodes, tests, **variables):
         command = ["salloc", "--quiet", f"--nodelist={nodes}", "--nodes=2", "--exclusive", "--no-kill", str(PROGRAM), f"--gtest_filter={tests}"]
-        return subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+        return subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, cwd=self.lab.folder,
                                 env={**self.lab.environment(), **variables}, start_new_session=True)
 
     def test_owes_what_every_launcher_owes_and_tells_nodes_apart(self):

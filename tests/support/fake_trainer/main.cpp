@@ -1,6 +1,7 @@
 // A trainer without torch, for process tests: same command line, same files, same exit codes as rematch-train.
 // REMATCH_FAKE says how it misbehaves (behaviour.h), REMATCH_FAKE_TABLE whose outcomes it has instead (published_table.h),
-// REMATCH_FAKE_BUILD which build it says it is. `--describe` prints the describe example with this program's build id.
+// REMATCH_FAKE_BUILD which build it says it is. `--describe` prints the describe example with this program's build id; of a GPU it has
+// no need, so it takes trials of device cuda too.
 #include <cstdlib>
 #include <exception>
 #include <filesystem>
@@ -30,6 +31,7 @@ protocol::Describe describe() {
   if (!text) throw std::runtime_error("no " + example.string());
   protocol::Describe described = protocol::parse_describe(nlohmann::json::parse(*text));
   const std::string build = variable("REMATCH_FAKE_BUILD");
+  described.devices.emplace_back("cuda");
   described.build_id = build.empty() ? tests::kFakeBuildId : build;
   return described;
 }

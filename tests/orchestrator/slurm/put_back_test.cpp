@@ -48,7 +48,7 @@ class PutBack : public ::testing::Test {
     };
     engine::Claim claim(folder_.path(), record, options);
     is_filed = true;
-    const RunnerResult result = put_back(claim, submission_, client_, "the limit is near");
+    RunnerResult result = put_back(claim, submission_, client_, "the limit is near");
     const auto on_disk = protocol::read_runner_record(protocol::StudyPaths{folder_.path()}.runner("study", 1).string());
     EXPECT_EQ(on_disk.end, result.end);
     EXPECT_EQ(on_disk.message, result.message);

@@ -65,10 +65,11 @@ protocol::RunnerRecord describe(const Assignment& assignment) {
   return record;
 }
 
-// Several nodes want a step of Slurm for each attempt.
+// Several nodes want a step of Slurm for each attempt, and so do options that are a step's.
 std::string launcher_for(const RunnerArguments& arguments) {
   if (arguments.launcher) return *arguments.launcher;
-  return launch::environment_number("SLURM_JOB_NUM_NODES").value_or(1) > 1 ? "srun" : "local";
+  const bool wants_step = !arguments.srun.empty() || launch::environment_number("SLURM_JOB_NUM_NODES").value_or(1) > 1;
+  return wants_step ? "srun" : "local";
 }
 
 std::string why_stopped(StopCause cause) {

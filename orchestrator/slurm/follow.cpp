@@ -5,6 +5,7 @@
 
 #include "orchestrator/base/study_plan.h"
 #include "orchestrator/launch/process.h"
+#include "orchestrator/slurm/launch_problem.h"
 #include "orchestrator/slurm/workspace_turn.h"
 
 namespace rematch::slurm {
@@ -249,24 +250,32 @@ PartFacts Follower::facts_of(Part& part, Time now) {
   if (runner != nullptr && runner->submission == part.submission) {
     facts.runner_end = runner->end;
     facts.runner_message = runner->message;
+    facts.has_runner = true;
   }
+  facts.study_id = submission.study_id;
+  facts.exit_code_before = exit_codes_before_[part.scope];
   facts.is_cancelled = submission.cancel_unix_ns.has_value();
   facts.is_past = is_past(part);
   facts.job = part.job;
   if (part.row) {
     facts.state = part.row->state;
     facts.reason = part.row->reason;
+    if (part.end_seen && !part.row->signal) facts.exit_code = part.row->exit_code;
   }
   if (part.end_seen) {
     facts.seconds_since_end = std::chrono::duration<double>(now - *part.end_seen).count();
     facts.has_progressed = !facts.is_done && trials_.has_block_since(part.task, submission.intent_unix_ns);
+    if (facts.runner_end == RunnerEnd::kTrialsLeft)
+      facts.launch_problem =
+          common_launch_problem(trials_.plan(), engine::StudyFolder(store_.paths().root), part.task, submission.intent_unix_ns);
   }
   facts.num_retries = num_retries_[part.scope];
   return facts;
 }
 
 void Follower::act(Part& part, Time now) {
-  const Decision decision = decide(facts_of(part, now));
+  const PartFacts facts = facts_of(part, now);
+  const Decision decision = decide(facts);
   tell(part, decision);
   switch (decision.step) {
     case Step::kWait: return;
@@ -275,6 +284,7 @@ void Follower::act(Part& part, Time now) {
     case Step::kSubmitAgain:
       if (decision.step == Step::kCancelAndSubmitAgain && !cancel(part, now)) return;
       if (decision.is_counted) ++num_retries_[part.scope];
+      exit_codes_before_[part.scope] = facts.has_runner || facts.state != JobState::kFailed ? std::nullopt : facts.exit_code;
       again_.push_back(part.task);
       part.message = decision.reason;
       break;

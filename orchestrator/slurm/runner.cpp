@@ -84,6 +84,14 @@ std::string why_stopped(StopCause cause) {
   return "";
 }
 
+// Why the last attempt that was not to be launched could not be; empty: there is none.
+std::string last_launch_problem(const base::StudyRows& study) {
+  const base::AttemptRows* last = nullptr;
+  for (const base::AttemptRows& attempt : study.attempts)
+    if (!attempt.launch.message.empty() && (last == nullptr || attempt.launch.end_unix_ns > last->launch.end_unix_ns)) last = &attempt;
+  return last == nullptr ? "" : "; the last: " + last->launch.message;
+}
+
 // Whether another allocation of the same job would get further.
 bool asks_for_requeue(StopCause cause) {
   return cause == StopCause::kTimeLimit || cause == StopCause::kTooLittleTime || cause == StopCause::kNodeLost;
@@ -151,7 +159,8 @@ class Runner {
       case engine::EngineEnd::kComplete: return finish(RunnerEnd::kComplete, "");
       case engine::EngineEnd::kControlRefuted: return finish(RunnerEnd::kControlRefuted, "");
       case engine::EngineEnd::kTrialsLeft:
-        return finish(RunnerEnd::kTrialsLeft, std::to_string(result.num_undone) + " trials could not be carried out");
+        return finish(RunnerEnd::kTrialsLeft,
+                      std::to_string(result.num_undone) + " trials could not be carried out" + last_launch_problem(result.study));
       case engine::EngineEnd::kInterrupted: break;
     }
     return stop(result.stop.value_or(StopCause::kSignal), result.num_blocks_done);

@@ -132,6 +132,13 @@ TEST(Flags, CountTheElementsOfAnArrayAndTheJobsOfTrials) {
   EXPECT_TRUE(to_json(trials).at("node_hours_at_most").is_null());
 }
 
+TEST(Flags, BoundNoCostWhereTheTimeIsNoLimitAndRoundIt) {
+  EXPECT_NE(preview_text(CommandLine().preview({"--time", "0"}).value()).find("; no bound on node-hours: time 0 is no limit\n"),
+            std::string::npos);
+  EXPECT_NE(preview_text(CommandLine().preview({"--time", "1"}).value()).find("; at most 0.0333 node-hours for"), std::string::npos);
+  EXPECT_NE(preview_text(CommandLine().preview({"--time", "1234:30:00"}).value()).find("; at most 2469 node-hours for"), std::string::npos);
+}
+
 TEST(Flags, ShowNothingOfSlurmForALocalLaunch) { EXPECT_FALSE(CommandLine().preview({"--launcher", "local"}).has_value()); }
 
 }  // namespace

@@ -89,8 +89,8 @@ std::pair<std::string, int> carry_out(const std::vector<std::string>& setup) {
 }
 
 TEST(BatchScript, EndsWhereACommandOfTheSetUpFailsAndNamesIt) {
-  for (const auto& setup : std::vector<std::vector<std::string>>{
-           {"true", "(exit 3)", "echo later"}, {"load() {", "  true", "  return 3", "}", "load", "echo later"}}) {
+  for (const auto& setup : std::vector<std::vector<std::string>>{{"true", "(exit 3)", "echo later"},
+                                                                 {"load() {", "  true", "  return 3", "}", "load", "echo later"}}) {
     const auto [said, code] = carry_out(setup);
     EXPECT_EQ(code, 3) << said;
     EXPECT_NE(said.find("rematch: the set-up failed with exit code 3, at line "), std::string::npos) << said;
@@ -103,9 +103,8 @@ TEST(BatchScript, EndsWhereACommandOfTheSetUpFailsAndNamesIt) {
 }
 
 TEST(BatchScript, GoesOnWhereFailureIsPartOfTheSetUp) {
-  const auto [said, code] =
-      carry_out({"if false; then", "  exit 1", "fi", "false || true", "load() { false; true; }", "load", "! true", "[ -z x ] && exit 1",
-                 "source <(echo 'false; true')"});
+  const auto [said, code] = carry_out({"if false; then", "  exit 1", "fi", "false || true", "load() { false; true; }", "load", "! true",
+                                       "[ -z x ] && exit 1", "source <(echo 'false; true')"});
   EXPECT_EQ(code, 0) << said;
   EXPECT_NE(said.find("--workspace"), std::string::npos) << said;
 }

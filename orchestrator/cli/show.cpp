@@ -4,6 +4,7 @@
 
 #include "orchestrator/cli/report_output.h"
 #include "orchestrator/cli/study_input.h"
+#include "orchestrator/cli/uncollected.h"
 #include "orchestrator/cli/verb.h"
 #include "orchestrator/rules/judge.h"
 
@@ -38,6 +39,7 @@ class ShowVerb final : public Verb {
       streams.err << "rematch: " << model.error().message << "\n";
       return Exit::kUsage;
     }
+    tell_of_uncollected(options.workspace, study.plan.study_id, streams.err);
     return write_report(model.value(), output_, streams);
   }
 

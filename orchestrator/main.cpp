@@ -5,12 +5,14 @@
 #include <system_error>
 
 #include "orchestrator/cli/command_line.h"
+#include "orchestrator/launch/full_disk.h"
 #include "orchestrator/store/store.h"
+#include "schemas/protocol/document_error.h"
 
 namespace {
 
 std::string advice(const std::error_code& code) {
-  if (code == std::errc::no_space_on_device) return ". Free space, then run again: what was done stays done";
+  if (rematch::launch::is_full_disk(code)) return ". Free space, then run again: what was done stays done";
   if (code == std::errc::read_only_file_system || code == std::errc::permission_denied)
     return ". Choose a place that can be written with --workspace";
   return "";
@@ -23,6 +25,9 @@ int main(int argc, char** argv) {
   try {
     return static_cast<int>(rematch::cli::run_command_line(argc, argv, {std::cout, std::cerr}));
   } catch (const rematch::store::StoreError& problem) {
+    std::cerr << "rematch: " << problem.what() << "\n";
+    return static_cast<int>(Exit::kEnvironment);
+  } catch (const rematch::protocol::DocumentError& problem) {
     std::cerr << "rematch: " << problem.what() << "\n";
     return static_cast<int>(Exit::kEnvironment);
   } catch (const std::system_error& problem) {

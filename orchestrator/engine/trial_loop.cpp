@@ -9,6 +9,7 @@
 
 #include "orchestrator/engine/part.h"
 #include "orchestrator/engine/repeat_block.h"
+#include "orchestrator/launch/full_disk.h"
 #include "orchestrator/rules/conclusive.h"
 
 namespace rematch::engine {
@@ -42,7 +43,7 @@ std::string whole_seconds(double seconds) { return std::to_string(std::llround(s
 // What every further trial would meet as well: the sweep stops.
 bool concerns_every_trial(const std::exception& problem) {
   if (const auto* refused = dynamic_cast<const std::system_error*>(&problem))
-    return refused->code() == std::errc::no_space_on_device || refused->code() == std::errc::read_only_file_system;
+    return launch::is_full_disk(refused->code()) || refused->code() == std::errc::read_only_file_system;
   const auto* store = dynamic_cast<const store::StoreError*>(&problem);
   return store != nullptr && store->problem() != store::StoreProblem::kOther;
 }
@@ -130,16 +131,18 @@ std::int64_t TrialLoop::num_blocks_done(const base::StudyPlan& plan) const {
 
 bool TrialLoop::is_mine(const protocol::Trial& trial) const { return !options_.part || is_of_part(options_.part->task, trial); }
 
-// What is done had ended before it was marked. In an allocation the wait is cut into pieces between which this run says that it lives.
+// What is done had ended before it was marked. In an allocation this run says meanwhile that it lives.
 bool TrialLoop::is_gone(const AttemptOnDisk& attempt) {
   if (attempt.is_done) return true;
-  if (overseer_ == nullptr) return launcher_.wait_until_gone(attempt.folder, kLeftoverDeadline);
-  for (Milliseconds waited{0}; waited < kLeftoverDeadlineElsewhere; waited += kBeatInterval) {
-    if (launcher_.wait_until_gone(attempt.folder, kBeatInterval)) return true;
-    runner_.beat();
-    if (stop_cause()) return false;
-  }
-  return false;
+  if (overseer_ == nullptr) return launcher_.wait_until_gone(attempt.folder, {kLeftoverDeadline});
+  auto beaten = std::chrono::steady_clock::now();
+  return launcher_.wait_until_gone(attempt.folder, {kLeftoverDeadlineElsewhere, [&] {
+                                                      const auto now = std::chrono::steady_clock::now();
+                                                      if (now - beaten < kBeatInterval) return true;
+                                                      beaten = now;
+                                                      runner_.beat();
+                                                      return !stop_cause();
+                                                    }});
 }
 
 EngineEnd TrialLoop::stop_for_control() {

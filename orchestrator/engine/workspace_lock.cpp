@@ -1,7 +1,5 @@
 #include "orchestrator/engine/workspace_lock.h"
 
-#include <fcntl.h>
-#include <signal.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -11,7 +9,6 @@
 #include <nlohmann/json.hpp>
 #include <system_error>
 #include <thread>
-#include <utility>
 
 #include "orchestrator/launch/this_host.h"
 #include "schemas/protocol/record_file.h"
@@ -31,39 +28,21 @@ std::optional<WorkspaceHolder> read_holder(const std::filesystem::path& path) {
   return holder;
 }
 
-// Whole file, no waiting. l_pid must be 0.
-struct flock whole_file(short kind) {
-  struct flock lock {};
-  lock.l_type = kind;
-  lock.l_whence = SEEK_SET;
-  return lock;
-}
-
-bool try_lock(int descriptor) {
-  struct flock lock = whole_file(F_WRLCK);
-  return ::fcntl(descriptor, F_OFD_SETLK, &lock) == 0;
-}
-
-bool is_locked_by_another(int descriptor) {
-  struct flock lock = whole_file(F_RDLCK);
-  return ::fcntl(descriptor, F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
-}
-
 bool is_gone(const WorkspaceHolder& holder) { return holder.host == launch::host_name() && launch::is_gone_from_this_host(holder.pid); }
 
 // A process that its holder was just starting when it died has the lock for as long as it takes to become another program.
-bool lock_after_a_dead_holder(int descriptor, const std::filesystem::path& path) {
+bool lock_after_a_dead_holder(launch::FileLock& lock, const std::filesystem::path& path) {
   constexpr std::chrono::milliseconds kDeadline{2'000};
   const auto until = std::chrono::steady_clock::now() + kDeadline;
   for (;;) {
     const auto holder = read_holder(path);
     if (!holder || !is_gone(*holder) || std::chrono::steady_clock::now() >= until) return false;
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
-    if (try_lock(descriptor)) return true;
+    if (lock.try_take() == launch::LockState::kOurs) return true;
   }
 }
 
-std::string last_error() { return std::generic_category().message(errno); }
+std::string error_text(const launch::FileLock& lock) { return std::generic_category().message(lock.error()); }
 
 void write_holder(int descriptor, const std::string& study) {
   const auto now = std::chrono::system_clock::now().time_since_epoch();
@@ -100,15 +79,14 @@ base::Result<WorkspaceLock> WorkspaceLock::take(const std::filesystem::path& wor
   if (error)
     return base::Error{"cannot create the workspace " + workspace.string() + ": " + error.message() + ". Choose another with --workspace"};
   const auto path = protocol::WorkspacePaths{workspace}.lock();
-  const int descriptor = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
-  if (descriptor < 0)
-    return base::Error{"cannot write in the workspace: " + path.string() + ": " + last_error() + ". Choose another with --workspace"};
-  WorkspaceLock lock(descriptor);
-  bool locked = try_lock(descriptor);
-  if (!locked && errno != EAGAIN && errno != EACCES) return base::Error{"cannot lock " + path.string() + ": " + last_error()};
-  if (!locked) locked = lock_after_a_dead_holder(descriptor, path);
-  if (locked) {
-    write_holder(descriptor, study);
+  WorkspaceLock lock(launch::FileLock::open(path));
+  if (!lock.file_.is_open())
+    return base::Error{"cannot write in the workspace: " + path.string() + ": " + error_text(lock.file_) +
+                       ". Choose another with --workspace"};
+  const launch::LockState state = lock.file_.try_take();
+  if (state == launch::LockState::kUnknown) return base::Error{"cannot lock " + path.string() + ": " + error_text(lock.file_)};
+  if (state == launch::LockState::kOurs || lock_after_a_dead_holder(lock.file_, path)) {
+    write_holder(lock.file_.descriptor(), study);
     return lock;
   }
   const auto other = read_holder(path);
@@ -118,17 +96,8 @@ base::Result<WorkspaceLock> WorkspaceLock::take(const std::filesystem::path& wor
 
 std::optional<WorkspaceHolder> WorkspaceLock::holder(const std::filesystem::path& workspace) {
   const auto path = protocol::WorkspacePaths{workspace}.lock();
-  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (descriptor < 0) return std::nullopt;
-  const WorkspaceLock looked_at(descriptor);  // closes it
-  if (!is_locked_by_another(descriptor)) return std::nullopt;
+  if (!launch::FileLock::open_to_look(path).is_another_s()) return std::nullopt;
   return read_holder(path).value_or(WorkspaceHolder{});
-}
-
-WorkspaceLock::WorkspaceLock(WorkspaceLock&& other) noexcept : descriptor_(std::exchange(other.descriptor_, -1)) {}
-
-WorkspaceLock::~WorkspaceLock() {
-  if (descriptor_ >= 0) ::close(descriptor_);
 }
 
 }  // namespace rematch::engine

@@ -1,14 +1,16 @@
-// One controller a workspace: a lock on <workspace>/lock, with who holds it written inside. The kernel drops it with the process.
+// One controller a workspace: a lock on <workspace>/lock, with who holds it written inside, see launch::FileLock.
 // Called by the engine before it writes anything, and by `status` and `doctor`, which only look: a look takes no lock, so it keeps nobody
-// out. The lock is one of an open file description, which holds between the hosts of a network file system too.
+// out.
 #pragma once
 
 #include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "orchestrator/base/result.h"
+#include "orchestrator/launch/file_lock.h"
 
 namespace rematch::engine {
 
@@ -29,13 +31,9 @@ class WorkspaceLock {
   // Who works here now; nullopt when nobody does. Of a holder that has not written itself yet nothing but that it is there.
   static std::optional<WorkspaceHolder> holder(const std::filesystem::path& workspace);
 
-  WorkspaceLock(WorkspaceLock&& other) noexcept;
-  WorkspaceLock& operator=(WorkspaceLock&&) = delete;
-  ~WorkspaceLock();
-
  private:
-  explicit WorkspaceLock(int descriptor) : descriptor_(descriptor) {}
-  int descriptor_;
+  explicit WorkspaceLock(launch::FileLock file) : file_(std::move(file)) {}
+  launch::FileLock file_;
 };
 
 }  // namespace rematch::engine

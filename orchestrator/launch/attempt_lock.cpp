@@ -1,36 +1,45 @@
 #include "orchestrator/launch/attempt_lock.h"
 
-#include <fcntl.h>
-#include <sys/file.h>
-#include <unistd.h>
-
-#include <cerrno>
+#include <algorithm>
 #include <thread>
 #include <utility>
 
+#include "schemas/protocol/trial_paths.h"
+
 namespace rematch::launch {
 
-std::optional<AttemptLock> AttemptLock::try_take(const std::filesystem::path& attempt_folder) {
-  const int descriptor = ::open(attempt_folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (descriptor < 0) return std::nullopt;
-  AttemptLock lock(descriptor);
-  if (::flock(descriptor, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) return std::nullopt;
+namespace {
+
+using std::chrono::milliseconds;
+
+// Each look is a request to a server on a network file system.
+constexpr milliseconds kShortestPause{10};
+constexpr milliseconds kLongestPause{100};
+
+}  // namespace
+
+std::optional<AttemptLock> AttemptLock::try_take(const std::filesystem::path& folder) {
+  if (!std::filesystem::is_directory(folder)) return std::nullopt;
+  AttemptLock lock(FileLock::open(protocol::AttemptPaths{folder}.lock()));
+  if (lock.lock_.try_take() == LockState::kAnothers) return std::nullopt;
   return lock;
 }
 
-std::optional<AttemptLock> AttemptLock::take_within(const std::filesystem::path& attempt_folder, std::chrono::milliseconds deadline) {
-  const auto until = std::chrono::steady_clock::now() + deadline;
-  for (;;) {
-    auto lock = try_take(attempt_folder);
-    if (lock || std::chrono::steady_clock::now() >= until) return lock;
-    std::this_thread::sleep_for(std::chrono::milliseconds(10));  // flock has no wait with a deadline
-  }
+bool wait_until_unsupervised(const std::filesystem::path& folder, const LockWait& wait) {
+  const protocol::AttemptPaths paths{folder};
+  FileLock lock = FileLock::open(paths.lock());  // by creating it: of one that is not there yet a network file system may know late
+  return wait_until_unsupervised([&] { return lock.try_take(); }, [&] { return std::filesystem::exists(paths.launch()); }, wait);
 }
 
-AttemptLock::AttemptLock(AttemptLock&& other) noexcept : descriptor_(std::exchange(other.descriptor_, -1)) {}
-
-AttemptLock::~AttemptLock() {
-  if (descriptor_ >= 0) ::close(descriptor_);
+bool wait_until_unsupervised(const std::function<LockState()>& ask, const std::function<bool()>& has_ended, const LockWait& wait) {
+  const auto until = std::chrono::steady_clock::now() + wait.deadline;
+  for (milliseconds pause = kShortestPause;; pause = std::min(2 * pause, kLongestPause)) {
+    const LockState state = ask();
+    if (state == LockState::kOurs || (state == LockState::kUnknown && has_ended())) return true;
+    if (std::chrono::steady_clock::now() >= until) return state == LockState::kUnknown;
+    if (!wait.goes_on()) return false;
+    std::this_thread::sleep_for(pause);  // such a lock has no wait with a deadline
+  }
 }
 
 }  // namespace rematch::launch

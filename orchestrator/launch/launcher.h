@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "orchestrator/base/result.h"
+#include "orchestrator/launch/attempt_lock.h"
 #include "schemas/protocol/launch_record.h"
 #include "schemas/protocol/trial.h"
 
@@ -60,9 +61,9 @@ class Launcher {
   virtual std::unique_ptr<RunningAttempt> start(boost::asio::io_context& context, const LaunchRequest& request, OnAttemptEnd on_end) = 0;
   // Before anything is started: why a trial of so many ranks cannot be. nullopt: nothing speaks against it.
   virtual std::optional<base::Error> refuse(std::int64_t /*num_ranks*/) { return std::nullopt; }
-  // For an attempt that another controller started: waits until its supervisor is gone, then ends what that left behind. False when
-  // something of it still runs at the deadline.
-  virtual bool wait_until_gone(const std::filesystem::path& attempt_folder, std::chrono::milliseconds deadline) = 0;
+  // For an attempt that another controller started: waits until its supervisors are gone, then ends what they left behind. False when
+  // something of it still runs at the deadline, or when the waiter gave up.
+  virtual bool wait_until_gone(const std::filesystem::path& attempt_folder, const LockWait& wait) = 0;
 };
 
 std::vector<std::string> launcher_names();

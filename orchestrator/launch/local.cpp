@@ -97,8 +97,8 @@ class LocalLauncher final : public Launcher {
     return std::make_unique<LocalAttempt>(context, request, std::move(on_end));
   }
   std::optional<base::Error> refuse(std::int64_t num_ranks) override { return allow_ranks(num_ranks); }
-  bool wait_until_gone(const std::filesystem::path& attempt_folder, std::chrono::milliseconds deadline) override {
-    return AttemptLock::take_within(attempt_folder, deadline).has_value() && end_attempt_processes(attempt_folder, kKilled);
+  bool wait_until_gone(const std::filesystem::path& attempt_folder, const LockWait& wait) override {
+    return wait_until_unsupervised(attempt_folder, wait) && end_attempt_processes(attempt_folder, kKilled);
   }
 };
 

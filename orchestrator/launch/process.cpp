@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <boost/asio/connect_pipe.hpp>
 #include <boost/asio/io_context.hpp>
@@ -16,6 +17,7 @@
 #include <boost/process/v2/posix/default_launcher.hpp>
 #include <boost/process/v2/process.hpp>
 #include <cerrno>
+#include <string_view>
 
 namespace rematch::launch {
 
@@ -79,13 +81,19 @@ struct PrepareChild {
   }
 };
 
-std::vector<std::string> merged_environment(const std::map<std::string, std::string>& added) {
+bool is_meant(std::string_view pattern, std::string_view name) {
+  return pattern.ends_with('*') ? name.starts_with(pattern.substr(0, pattern.size() - 1)) : name == pattern;
+}
+
+std::vector<std::string> merged_environment(const ProcessSpec& spec) {
   std::vector<std::string> merged;
   for (char** entry = environ; *entry != nullptr; ++entry) {
     const std::string text = *entry;
-    if (!added.contains(text.substr(0, text.find('=')))) merged.push_back(text);
+    const std::string name = text.substr(0, text.find('='));
+    const bool is_unset = std::any_of(spec.unset.begin(), spec.unset.end(), [&](const auto& pattern) { return is_meant(pattern, name); });
+    if (!is_unset && !spec.environment.contains(name)) merged.push_back(text);
   }
-  for (const auto& [name, value] : added) merged.push_back(name + "=" + value);
+  for (const auto& [name, value] : spec.environment) merged.push_back(name + "=" + value);
   return merged;
 }
 
@@ -134,7 +142,7 @@ base::Result<std::unique_ptr<ChildProcess>> start_process(asio::io_context& cont
   const int out = spec.output ? output.number() : spec.output_descriptor.value_or(STDOUT_FILENO);
   const int err = spec.output ? output.number() : spec.error_descriptor.value_or(STDERR_FILENO);
 
-  const std::vector<std::string> environment = merged_environment(spec.environment);
+  const std::vector<std::string> environment = merged_environment(spec);
   std::vector<const char*> environment_pointers;
   for (const std::string& entry : environment) environment_pointers.push_back(entry.c_str());
   environment_pointers.push_back(nullptr);

@@ -33,6 +33,7 @@ struct ProcessSpec {
   std::filesystem::path program;
   std::vector<std::string> arguments;              // without the program's own name
   std::map<std::string, std::string> environment;  // set on top of the caller's own
+  std::vector<std::string> unset;                  // taken out of the caller's own: names, or beginnings of names with '*' behind
   std::optional<std::filesystem::path> output;     // stdout and stderr are appended to this file
   std::optional<int> input_descriptor;             // stdin; /dev/null without
   std::optional<int> output_descriptor;            // stdout, when there is no output file; the caller's own without

@@ -38,11 +38,16 @@ class SrunLauncher final : public Launcher {
   }
   std::optional<base::Error> refuse(std::int64_t num_ranks) override { return allow_ranks(num_ranks); }
   // Processes on other nodes cannot be seen from here: the locks of their folders, and the end of the runner's job, speak for them.
-  bool wait_until_gone(const std::filesystem::path& attempt_folder, std::chrono::milliseconds deadline) override {
-    if (!AttemptLock::take_within(attempt_folder, deadline)) return false;
+  bool wait_until_gone(const std::filesystem::path& attempt_folder, const LockWait& wait) override {
+    const auto until = std::chrono::steady_clock::now() + wait.deadline;
+    const auto is_free = [&](const std::filesystem::path& folder) {
+      const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(until - std::chrono::steady_clock::now());
+      return wait_until_unsupervised(folder, {left, wait.goes_on});
+    };
+    if (!is_free(attempt_folder)) return false;
     const protocol::AttemptPaths paths{attempt_folder};
     for (std::int64_t node = 0; node < num_node_folders(attempt_folder); ++node)
-      if (!AttemptLock::take_within(paths.node(node).root, deadline)) return false;
+      if (!is_free(paths.node(node).root)) return false;
     let_srun_end(attempt_folder);
     if (!end_attempt_processes(attempt_folder, kKilled)) return false;
     settle_parts(attempt_folder);

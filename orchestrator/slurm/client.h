@@ -29,7 +29,8 @@ class Client {
 // Enough for a controller that comes back after a crash.
 inline constexpr std::chrono::milliseconds kClientDeadline{30'000};
 
-// The programs on PATH.
+// The programs on PATH. They do not see variables that would change the question (SQUEUE_PARTITION, SBATCH_WAIT), nor those of a job that
+// this process runs in; SBATCH_PARTITION and its like, which fill what a sweep leaves open, and SLURM_CONF stay.
 std::unique_ptr<Client> make_client();
 
 }  // namespace rematch::slurm

@@ -14,7 +14,8 @@ namespace rematch::slurm {
 
 // A part that infrastructure ended is submitted again so often, then given up.
 inline constexpr std::int64_t kMostRetries = 3;
-// Files of a node may be seen so much later than the end of its job.
+// Files of a node may come so much later than the end of its job. (What the login host remembers of folders is another matter:
+// fresh_look.h.)
 inline constexpr double kFileLagSeconds = 10;
 
 enum class JobSight {

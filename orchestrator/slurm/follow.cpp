@@ -1,12 +1,15 @@
 #include "orchestrator/slurm/follow.h"
 
 #include <algorithm>
+#include <string>
+#include <system_error>
 #include <utility>
 
 #include "orchestrator/base/study_plan.h"
 #include "orchestrator/launch/process.h"
 #include "orchestrator/slurm/launch_problem.h"
 #include "orchestrator/slurm/workspace_turn.h"
+#include "schemas/protocol/document_error.h"
 
 namespace rematch::slurm {
 
@@ -78,19 +81,53 @@ bool Follower::follow(FollowUntil until) {
   documents_due_ = surroundings_.now();
   for (;;) {
     const Time now = surroundings_.now();
-    if (now >= documents_due_) take_up_open(now);
-    look_at_files(now);
-    const auto look = std::chrono::duration_cast<std::chrono::milliseconds>(surroundings_.now() - now);
-    if (!open_.empty() && policy_.is_due(now)) ask(now);
-    for (Part& part : parts_)
-      if (!part.is_settled) act(part, now);
-    close_settled();  // first: whoever comes after a death between the two finds nothing open, and submits what is left
-    submit_again();
-    watcher_.sighted(sight());
-    if (open_.empty() && again_.empty() && store_.open().empty()) return true;
+    look_duration_ = {};
+    try {
+      if (cycle(now)) return true;
+      trouble_since_.reset();
+    } catch (const protocol::DocumentError& trouble) {
+      if (is_too_much(trouble, until, now)) throw;
+    } catch (const std::system_error& trouble) {
+      if (is_too_much(trouble, until, now)) throw;
+    }
     if (until == FollowUntil::kOneLook || surroundings_.is_told_to_stop()) return false;
-    surroundings_.pause(std::max(kCycle, kLeastPauseOverLook * look));
+    surroundings_.pause(std::max(kCycle, kLeastPauseOverLook * look_duration_));
     if (surroundings_.is_told_to_stop()) return false;
+  }
+}
+
+bool Follower::cycle(Time now) {
+  if (now >= documents_due_) read_documents(now);
+  look_at_files(now);
+  look_duration_ = std::chrono::duration_cast<std::chrono::milliseconds>(surroundings_.now() - now);
+  if (!open_.empty() && policy_.is_due(now)) ask(now);
+  for (Part& part : parts_)
+    if (!part.is_settled) act(part, now);
+  close_settled();  // first: whoever comes after a death between the two finds nothing open, and submits what is left
+  submit_again();
+  watcher_.sighted(sight());
+  return open_.empty() && again_.empty() && store_.open().empty();
+}
+
+bool Follower::is_too_much(const std::exception& trouble, FollowUntil until, Time now) {
+  if (!trouble_since_ && !documents_are_unreadable_) watcher_.remarked(std::string(trouble.what()) + "; it is tried again");
+  if (!trouble_since_) trouble_since_ = now;
+  return until == FollowUntil::kOneLook || now - *trouble_since_ >= kTroubleDeadline;
+}
+
+// What was known of them holds while they cannot be read.
+void Follower::read_documents(Time now) {
+  const auto keep = [&](const std::exception& trouble) {
+    if (!documents_are_unreadable_) watcher_.remarked(std::string(trouble.what()) + "; what was known of the jobs holds");
+    documents_are_unreadable_ = true;
+  };
+  try {
+    take_up_open(now);
+    documents_are_unreadable_ = false;
+  } catch (const protocol::DocumentError& trouble) {
+    keep(trouble);
+  } catch (const std::system_error& trouble) {
+    keep(trouble);
   }
 }
 
@@ -98,9 +135,10 @@ bool Follower::follow(FollowUntil until) {
 void Follower::take_up_open(Time now) {
   documents_due_ = now + kDocumentsCycle;
   const std::vector<Submission> open = store_.open();
-  open_.clear();
-  for (const Submission& submission : open) open_.emplace(submission.name, submission);
-  take_leave_of_closed();
+  std::map<std::string, Submission> by_name;
+  for (const Submission& submission : open) by_name.emplace(submission.name, submission);
+  take_leave_of_closed(by_name);
+  open_ = std::move(by_name);
   for (const Submission& submission : open)  // the oldest first
     if (std::none_of(parts_.begin(), parts_.end(), [&](const Part& part) { return part.submission == submission.name; }))
       take_up(submission, now);
@@ -125,12 +163,12 @@ void Follower::take_up(const Submission& submission, Time now) {
 }
 
 // By another process: `cancel`, or another login, which then goes on with what is left.
-void Follower::take_leave_of_closed() {
-  std::set<std::string> closed;
+void Follower::take_leave_of_closed(const std::map<std::string, Submission>& open) {
+  std::map<std::string, Submission> closed;
   for (const Part& part : parts_)
-    if (!open_.contains(part.submission)) closed.insert(part.submission);
-  for (const std::string& name : closed)
-    if (protocol::read_submission(store_.paths().submission(name)).cancel_unix_ns) {
+    if (!open.contains(part.submission) && !closed.contains(part.submission)) closed.emplace(part.submission, store_.read(part.submission));
+  for (const auto& [name, submission] : closed)
+    if (submission.cancel_unix_ns) {
       stops_.push_back({name, StopKind::kInterrupted, "it was cancelled"});
       watcher_.remarked("job " + name + " was cancelled");
     }
@@ -138,16 +176,32 @@ void Follower::take_leave_of_closed() {
 }
 
 void Follower::look_at_files(Time now) {
+  trials_.read_plan_again();
+  look_at_runners(now);
+  for (const Part& part : parts_)
+    if (!part.is_settled && runners_.newest(part.scope) != nullptr) trials_.look(part.task);
+}
+
+void Follower::look_at_runners(Time now) {
   const std::set<std::string> changed = runners_.look(now);
   if (!changed.empty()) policy_.hurry(now);
-  trials_.read_plan_again();
   for (Part& part : parts_)
     if (changed.contains(part.scope)) {
       trials_.look_again(part.task);
       part.is_done.reset();
     }
-  for (const Part& part : parts_)
-    if (!part.is_settled && runners_.newest(part.scope) != nullptr) trials_.look(part.task);
+}
+
+// False: files may be there that this host does not see yet.
+bool Follower::look_afresh(Part& part, Time now) {
+  if (fresh_ != now) {
+    is_fresh_ = surroundings_.look_afresh(store_.paths().runners());
+    look_at_runners(now);
+    fresh_ = now;
+  }
+  const bool is_fresh = trials_.look_again_afresh(part.task, surroundings_.look_afresh);
+  part.is_done.reset();
+  return is_fresh && is_fresh_;
 }
 
 void Follower::ask(Time now) {
@@ -269,13 +323,20 @@ PartFacts Follower::facts_of(Part& part, Time now) {
       facts.launch_problem =
           common_launch_problem(trials_.plan(), engine::StudyFolder(store_.paths().root), part.task, submission.intent_unix_ns);
   }
+  if (facts.has_progressed) num_retries_[part.scope] = 0;
   facts.num_retries = num_retries_[part.scope];
   return facts;
 }
 
 void Follower::act(Part& part, Time now) {
-  const PartFacts facts = facts_of(part, now);
-  const Decision decision = decide(facts);
+  PartFacts facts = facts_of(part, now);
+  Decision decision = decide(facts);
+  if (decision.step != Step::kWait && decision.step != Step::kDone) {  // what is not there must not merely be unseen
+    const bool is_fresh = look_afresh(part, now);
+    facts = facts_of(part, now);
+    if (!is_fresh && part.end_seen && facts.seconds_since_end < kStaleFolderSeconds) return;
+    decision = decide(facts);
+  }
   tell(part, decision);
   switch (decision.step) {
     case Step::kWait: return;

@@ -1,9 +1,12 @@
 // Follows what was submitted of a study until all of it has ended: looks at the files of runners and trials about once a second, asks
 // Slurm once a cycle for all jobs, decides each part by decide.h, submits again what infrastructure took away, and closes the submission
-// documents. Lost contact with Slurm is no failure: the last it said holds. One thread; holds no lock but while it submits.
+// documents. Lost contact with Slurm is no failure: the last it said holds; nor is a file that cannot be read for a while. One thread;
+// holds no lock but while it submits. Failure: std::system_error or protocol::DocumentError when that lasts for kTroubleDeadline.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
+#include <exception>
 #include <map>
 #include <optional>
 #include <set>
@@ -52,6 +55,8 @@ struct Stop {
 
 enum class FollowUntil { kAllEnded, kOneLook };
 
+inline constexpr std::chrono::minutes kTroubleDeadline{2};
+
 class Follower {
  public:
   // Everything it refers to outlives it.
@@ -81,10 +86,17 @@ class Follower {
     std::string message;  // why it was given up
   };
 
+  // True: nothing is open any more.
+  bool cycle(Time now);
+  // Of a cycle: false when it can be tried again.
+  bool is_too_much(const std::exception& trouble, FollowUntil until, Time now);
+  void read_documents(Time now);
   void take_up_open(Time now);
   void take_up(const protocol::Submission& submission, Time now);
-  void take_leave_of_closed();
+  void take_leave_of_closed(const std::map<std::string, protocol::Submission>& open);
   void look_at_files(Time now);
+  void look_at_runners(Time now);
+  bool look_afresh(Part& part, Time now);
   void ask(Time now);
   bool take_rows(const std::vector<JobRow>& rows, Time now);
   void ask_history(const std::vector<Part*>& missing, Time now);
@@ -117,9 +129,14 @@ class Follower {
   std::map<std::string, std::int64_t> num_retries_;                       // by scope
   std::map<std::string, std::optional<std::int64_t>> exit_codes_before_;  // by scope, see PartFacts
   std::vector<Stop> stops_;
-  Time documents_due_{};  // of the submissions
+  Time documents_due_{};                       // of the submissions
+  std::chrono::milliseconds look_duration_{};  // of the files, in the last cycle
   bool slurm_is_silent_ = false;
-  std::int64_t begin_unix_ns_;  // of this object
+  bool documents_are_unreadable_ = false;
+  std::optional<Time> trouble_since_;  // of cycles
+  std::optional<Time> fresh_;          // when folders of the whole study were looked at afresh
+  bool is_fresh_ = false;              // that this could be done
+  std::int64_t begin_unix_ns_;         // of this object
 };
 
 }  // namespace rematch::slurm

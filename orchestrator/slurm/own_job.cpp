@@ -1,5 +1,7 @@
 #include "orchestrator/slurm/own_job.h"
 
+#include <stdlib.h>
+
 #include <charconv>
 #include <string_view>
 
@@ -29,6 +31,13 @@ std::string squeue_field(Client& client, const protocol::Allocation& job, const 
 }
 
 }  // namespace
+
+void forget_other_arrays(protocol::SubmissionShape shape) {
+  if (shape == protocol::SubmissionShape::kArray) return;
+  for (const char* name : {"SLURM_ARRAY_JOB_ID", "SLURM_ARRAY_TASK_ID", "SLURM_ARRAY_TASK_COUNT", "SLURM_ARRAY_TASK_MIN",
+                           "SLURM_ARRAY_TASK_MAX", "SLURM_ARRAY_TASK_STEP"})
+    ::unsetenv(name);  // NOLINT(concurrency-mt-unsafe)
+}
 
 std::string job_text(const protocol::Allocation& job) {
   if (job.array_job_id && job.array_task_id) return std::to_string(*job.array_job_id) + "_" + std::to_string(*job.array_task_id);

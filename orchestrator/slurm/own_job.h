@@ -10,8 +10,13 @@
 #include "orchestrator/base/result.h"
 #include "orchestrator/slurm/client.h"
 #include "schemas/protocol/launch_record.h"
+#include "schemas/protocol/submission.h"
 
 namespace rematch::slurm {
+
+// Takes the variables of an array out of this process's environment where its job is none: one that was submitted from within an element
+// may have inherited them, and they name somebody else's job. Before any thread is started.
+void forget_other_arrays(protocol::SubmissionShape shape);
 
 // "17", of an element of an array "15_2": the number alone of its last element is the whole array's.
 std::string job_text(const protocol::Allocation& job);

@@ -36,6 +36,8 @@ std::optional<std::int64_t> end_of(const engine::AttemptOnDisk& attempt) {
     return protocol::read_launch_record(path).end_unix_ns;
   } catch (const protocol::DocumentError&) {
     return std::nullopt;
+  } catch (const std::system_error&) {
+    return std::nullopt;
   }
 }
 
@@ -72,8 +74,10 @@ void DoneTrials::read_plan_again() {
   std::error_code none;
   const auto time = fs::last_write_time(protocol::StudyPaths{folder_.root()}.plan(), none);
   if (none || time == plan_time_) return;
+  auto grown = folder_.grown_plan(fresh_);
+  if (!grown) return;  // what cannot be read now may be later
+  plan_ = *std::move(grown);
   plan_time_ = time;
-  if (auto grown = folder_.grown_plan(fresh_)) plan_ = *std::move(grown);
 }
 
 bool DoneTrials::is_done(const Trial& trial) {
@@ -93,6 +97,19 @@ void DoneTrials::look_again(const SubmissionTask& part) {
   }
 }
 
+bool DoneTrials::look_again_afresh(const SubmissionTask& part, const std::function<bool(const fs::path&)>& look_afresh) {
+  bool is_fresh = look_afresh(folder_.root());
+  read_plan_again();
+  for (const Trial& trial : plan_.trials) {
+    if (!belongs_to(trial, part) || folder_.is_done(trial.trial_id)) continue;
+    is_fresh = look_afresh(protocol::StudyPaths{folder_.root()}.trial(trial.trial_id)) && is_fresh;
+    const auto attempts = folder_.attempts(trial.trial_id);
+    if (!attempts.empty()) is_fresh = look_afresh(attempts.back().folder) && is_fresh;
+  }
+  look_again(part);
+  return is_fresh;
+}
+
 void DoneTrials::look(const SubmissionTask& part) {
   constexpr int kMostUndone = 3;
   int num_undone = 0;
@@ -102,14 +119,19 @@ void DoneTrials::look(const SubmissionTask& part) {
 
 bool DoneTrials::is_done(const SubmissionTask& part) {
   look_again(part);
-  return std::all_of(plan_.trials.begin(), plan_.trials.end(),
-                     [&](const Trial& trial) { return !belongs_to(trial, part) || done_.contains(trial.trial_id); });
+  bool has_trial = false;
+  for (const Trial& trial : plan_.trials) {
+    if (!belongs_to(trial, part)) continue;
+    if (!done_.contains(trial.trial_id)) return false;
+    has_trial = true;
+  }
+  return has_trial;
 }
 
-bool DoneTrials::block_done_since(std::int64_t block, std::int64_t unix_ns) {
+bool DoneTrials::block_done_since(const Block& block, std::int64_t unix_ns) {
   bool is_later = false;
   for (const Trial& trial : plan_.trials) {
-    if (trial.block != block) continue;
+    if (Block(trial.group_id, trial.block) != block) continue;
     const auto attempts = folder_.attempts(trial.trial_id);
     const auto done = std::find_if(attempts.begin(), attempts.end(), [](const auto& attempt) { return attempt.is_done; });
     if (done == attempts.end()) return false;
@@ -119,10 +141,10 @@ bool DoneTrials::block_done_since(std::int64_t block, std::int64_t unix_ns) {
 }
 
 bool DoneTrials::has_block_since(const SubmissionTask& part, std::int64_t unix_ns) {
-  std::set<std::int64_t> blocks;
+  std::set<Block> blocks;
   for (const Trial& trial : plan_.trials)
-    if (belongs_to(trial, part)) blocks.insert(trial.block);
-  return std::any_of(blocks.begin(), blocks.end(), [&](std::int64_t block) { return block_done_since(block, unix_ns); });
+    if (belongs_to(trial, part)) blocks.emplace(trial.group_id, trial.block);
+  return std::any_of(blocks.begin(), blocks.end(), [&](const Block& block) { return block_done_since(block, unix_ns); });
 }
 
 std::optional<TrialInFlight> DoneTrials::in_flight(const SubmissionTask& part) const {

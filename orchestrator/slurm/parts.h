@@ -3,9 +3,11 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "orchestrator/base/rows.h"
@@ -48,15 +50,20 @@ class DoneTrials {
   std::int64_t num_planned() const { return static_cast<std::int64_t>(plan_.trials.size()); }
   // All trials of the part, those that were done too: what a runner repeats is done no longer.
   void look_again(const protocol::SubmissionTask& part);
-  // By a look at every trial of the part. Of the whole study it does not say whether its strategy wants more.
+  // The same, and the plan, by what `look_afresh` makes the file system say now of each folder. False: of one it could not.
+  bool look_again_afresh(const protocol::SubmissionTask& part, const std::function<bool(const std::filesystem::path&)>& look_afresh);
+  // By a look at every trial of the part; of one that this plan knows no trial of: no. Of the whole study it does not say whether its
+  // strategy wants more.
   bool is_done(const protocol::SubmissionTask& part);
   // A block of the part is done, and its last trial ended after that time.
   bool has_block_since(const protocol::SubmissionTask& part, std::int64_t unix_ns);
   std::optional<TrialInFlight> in_flight(const protocol::SubmissionTask& part) const;
 
  private:
+  // Of one group: each has blocks of its own, under the same numbers.
+  using Block = std::pair<std::string, std::int64_t>;
   bool is_done(const protocol::Trial& trial);
-  bool block_done_since(std::int64_t block, std::int64_t unix_ns);
+  bool block_done_since(const Block& block, std::int64_t unix_ns);
 
   base::StudyPlan fresh_;
   base::StudyPlan plan_;

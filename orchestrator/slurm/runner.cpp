@@ -1,6 +1,5 @@
 #include "orchestrator/slurm/runner.h"
 
-#include <signal.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -17,8 +16,11 @@
 #include "orchestrator/launch/host_names.h"
 #include "orchestrator/launch/this_host.h"
 #include "orchestrator/slurm/assignment.h"
+#include "orchestrator/slurm/fruitless.h"
 #include "orchestrator/slurm/overseer.h"
 #include "orchestrator/slurm/own_job.h"
+#include "orchestrator/slurm/parts.h"
+#include "orchestrator/slurm/put_back.h"
 #include "orchestrator/slurm/scratch_folder.h"
 #include "schemas/protocol/submission.h"
 #include "schemas/protocol/trial_paths.h"
@@ -30,8 +32,6 @@ namespace {
 using engine::StopCause;
 using protocol::RunnerEnd;
 
-// A part that never gets one block done within its limit is not queued for ever.
-constexpr std::int64_t kMostFruitlessRestarts = 3;
 // Time to end cleanly where the submission asks for no signal.
 constexpr std::chrono::seconds kMarginWithoutSignal{30};
 
@@ -60,6 +60,7 @@ protocol::RunnerRecord describe(const Assignment& assignment) {
   record.submission = assignment.submission.name;
   record.host = launch::host_name();
   record.pid = ::getpid();
+  forget_other_arrays(assignment.submission.shape);
   record.allocation = launch::allocation_from_environment();
   record.nodes = node_names(record.host);
   return record;
@@ -134,9 +135,10 @@ class Runner {
     auto again = read_assignment(arguments_.workspace, arguments_.study_folder, arguments_.submission);
     if (!again) return finish(RunnerEnd::kFailed, again.error().message);
     assignment_ = std::move(again).value();
+    if (const std::int64_t num_died = fruitless().num_died; num_died >= kMostFruitless)
+      return finish(RunnerEnd::kFailed, text_of_deaths(num_died));
     const ScratchFolder scratch;
-    AllocationOverseer overseer(claim_, protocol::StudyPaths{arguments_.study_folder}.submission(arguments_.submission), client_,
-                                listener_);
+    AllocationOverseer overseer(claim_, submission_path(), client_, listener_);
     const auto result = engine::carry_out(assignment_.plan, engine_options(scratch, overseer), listener_);
     if (!result) return finish(RunnerEnd::kFailed, result.error().message);
     return conclude(result.value());
@@ -172,19 +174,31 @@ class Runner {
     const auto& job = claim_.record().allocation;
     const bool was_told_to_end = engine::HeldSignals::pending() == StopCause::kSignal;
     if (!job || !asks_for_requeue(cause) || was_told_to_end) return finish(RunnerEnd::kInterrupted, why);
-    if (num_blocks_done == 0 && job->restart_count >= kMostFruitlessRestarts)
-      return finish(RunnerEnd::kFailed, why + ", before one block was done, and so it has been " + std::to_string(job->restart_count) +
-                                            " times before. Ask for a longer time limit, or for smaller blocks");
-    return put_back(*job, why);
+    if (const std::int64_t num_before = num_blocks_done == 0 ? fruitless().num() : 0; num_before >= kMostFruitless)
+      return finish(RunnerEnd::kFailed, why + ", before one block was done, and so it was in the " + std::to_string(num_before) +
+                                            " allocations before it. Ask for a longer time limit, or for smaller blocks");
+    return put_back(claim_, submission_path(), client_, why);
   }
 
-  RunnerResult put_back(const protocol::Allocation& job, const std::string& why) {
-    finish(RunnerEnd::kRequeued, why);
-    ::signal(SIGTERM, SIG_IGN);  // Slurm sends it as soon as it has the request
-    if (const auto problem = requeue(client_, job))
-      return finish(RunnerEnd::kInterrupted, why + ", and the job could not be put back into the queue: " + problem->message);
-    return {RunnerEnd::kRequeued, why};
+  // Whoever puts a job back whose node failed does not ask whether it gets any further: that is done here.
+  FruitlessRunners fruitless() const {
+    DoneTrials trials(assignment_.plan, engine::StudyFolder(arguments_.study_folder));
+    return fruitless_runners(arguments_.study_folder, claim_.record(), trials, assignment_.task);
   }
+
+  std::string text_of_deaths(std::int64_t num_died) const {
+    DoneTrials trials(assignment_.plan, engine::StudyFolder(arguments_.study_folder));
+    trials.look_again(assignment_.task);
+    const auto trial = trials.in_flight(assignment_.task);
+    return "wanted another block of " + claim_.record().scope + ", found that the last " + std::to_string(num_died) +
+           " runners of it died without a word, with their node or killed, and got no block done" +
+           (trial ? "; in flight was " + trial->arm + " (block " + std::to_string(trial->block) + ", slot " + std::to_string(trial->slot) +
+                        ")"
+                  : "") +
+           ". See what it does to the node, then run again";
+  }
+
+  std::filesystem::path submission_path() const { return protocol::StudyPaths{arguments_.study_folder}.submission(arguments_.submission); }
 
   RunnerResult finish(RunnerEnd end, const std::string& message) {
     claim_.finish(end, message);

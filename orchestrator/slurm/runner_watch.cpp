@@ -12,11 +12,13 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// One that is being renamed over, or of another version: seen at the next look, or never.
+// One that is being renamed over, of another version, or that the file system does not give just now: seen at the next look, or never.
 std::optional<protocol::RunnerRecord> read(const fs::path& path) {
   try {
     return protocol::read_runner_record(path);
   } catch (const protocol::DocumentError&) {
+    return std::nullopt;
+  } catch (const std::system_error&) {
     return std::nullopt;
   }
 }

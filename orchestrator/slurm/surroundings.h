@@ -3,9 +3,11 @@
 
 #include <chrono>
 #include <cstdint>
+#include <filesystem>
 #include <functional>
 
 #include "orchestrator/slurm/client.h"
+#include "orchestrator/slurm/fresh_look.h"
 
 namespace rematch::slurm {
 
@@ -15,6 +17,7 @@ struct Surroundings {
   std::function<std::chrono::steady_clock::time_point()> now;
   std::function<void(std::chrono::milliseconds)> pause;  // returns early when told to stop
   std::function<bool()> is_told_to_stop;                 // by SIGINT or SIGTERM
+  std::function<bool(const std::filesystem::path& folder)> look_afresh = slurm::look_afresh;
 };
 
 }  // namespace rematch::slurm

@@ -43,6 +43,7 @@ std::filesystem::path StudyPaths::runner(const std::string& scope, std::int64_t 
 
 std::filesystem::path AttemptPaths::trial() const { return root / "trial.json"; }
 std::filesystem::path AttemptPaths::launch() const { return root / "launch.json"; }
+std::filesystem::path AttemptPaths::lock() const { return root / "lock"; }
 std::filesystem::path AttemptPaths::rank_record(std::int64_t rank) const { return root / (rank_stem(rank) + ".jsonl"); }
 std::filesystem::path AttemptPaths::rank_log(std::int64_t rank) const { return root / (rank_stem(rank) + ".log"); }
 std::filesystem::path AttemptPaths::done() const { return root / "done.json"; }

@@ -37,6 +37,7 @@ struct AttemptPaths {
   std::filesystem::path root;
   std::filesystem::path trial() const;                         // trial.json
   std::filesystem::path launch() const;                        // launch.json
+  std::filesystem::path lock() const;                          // held while somebody supervises what runs here
   std::filesystem::path rank_record(std::int64_t rank) const;  // rank-00000.jsonl
   std::filesystem::path rank_log(std::int64_t rank) const;     // rank-00000.log
   std::filesystem::path done() const;                          // done.json

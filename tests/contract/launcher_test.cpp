@@ -168,11 +168,11 @@ TEST_P(LauncherContract, KnowsWhenNothingOfAnAttemptRuns) {
   const auto other = launch::make_launcher(GetParam());
   bool gone_meanwhile = true;
   run(attempt, [&](auto& running) {
-    gone_meanwhile = other.value()->wait_until_gone(attempt.paths().root, std::chrono::milliseconds(30));
+    gone_meanwhile = other.value()->wait_until_gone(attempt.paths().root, {std::chrono::milliseconds(30)});
     running->stop(launch::StopKind::kNow);
   });
   EXPECT_FALSE(gone_meanwhile);
-  EXPECT_TRUE(other.value()->wait_until_gone(attempt.paths().root, std::chrono::milliseconds(1000)));
+  EXPECT_TRUE(other.value()->wait_until_gone(attempt.paths().root, {std::chrono::milliseconds(1000)}));
 }
 
 // Those of a job step only in an allocation, of two nodes at least: tests/slurm has one.

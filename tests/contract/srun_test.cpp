@@ -107,7 +107,7 @@ TEST_P(JobStep, IsSettledOutOfItsPartsWhenItsLauncherIsGone) {
   ASSERT_TRUE(eventually([&] { return daemon_pid(attempt.paths().root, 0) != 0; }));
   running.reset();
   ASSERT_TRUE(eventually([&] { return std::filesystem::exists(attempt.paths().node(1).launch()); }));
-  EXPECT_TRUE(launch::make_launcher("srun").value()->wait_until_gone(attempt.paths().root, time_allowance(milliseconds(5'000))));
+  EXPECT_TRUE(launch::make_launcher("srun").value()->wait_until_gone(attempt.paths().root, {time_allowance(milliseconds(5'000))}));
   EXPECT_EQ(protocol::read_launch_record(attempt.paths().launch().string()).end, LaunchEnd::kControllerLost);
   EXPECT_FALSE(is_alive(daemon_pid(attempt.paths().root, 0)));
 }

@@ -57,6 +57,9 @@ class Cancel(unittest.TestCase):
         self.assertEqual(refused.returncode, 8, refused.stderr)
         self.assertIn(name, refused.stderr)
         self.assertIn("rematch cancel fake", refused.stderr)
+        (folder / "submissions" / f"{name}.json").write_text("")
+        for said in (study.run(), study.rematch("cancel", "fake")):
+            self.assertEqual((said.returncode, f"{name}.json" in said.stderr, "internal" in said.stderr), (8, True, False), said.stderr)
         (folder / "submissions" / f"{name}.json").write_text(json.dumps({**document, "close_unix_ns": 3}))
         self.assertEqual(study.run().returncode, 0)
 

@@ -138,11 +138,10 @@ class Status(unittest.TestCase):
         verbs = (["show", "moe"], ["report"], ["diagnose"], ["query", "failures"])
         self.assertEqual([self.study.rematch(*verb).stderr for verb in verbs], [""] * len(verbs))
         with contextlib.closing(sqlite3.connect(self.study.root / "rematch.db")) as database, database:
-            database.execute("DELETE FROM attempts WHERE attempt = 1 AND trial_id IN (SELECT trial_id FROM attempts LIMIT 2)")
+            database.execute("DELETE FROM attempt WHERE trial_id IN (SELECT trial_id FROM attempt LIMIT 2)")
         for verb in verbs:
-            ended = self.study.rematch(*verb)
-            self.assertEqual(ended.returncode, 0, ended.stderr)
-            self.assertIn(f"2 trials of fake ({self.folder.name[-16:]}) are done and not collected; `rematch run` or", ended.stderr)
+            self.assertIn(f"2 trials of fake ({self.folder.name[-16:]}) are done and not collected; `rematch run` or",
+                          self.study.rematch(*verb).stderr)
         self.assertEqual(self.study.rematch("ingest").returncode, 0)
         self.assertEqual(self.study.rematch("report").stderr, "")
 

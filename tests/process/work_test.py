@@ -5,11 +5,13 @@ import os
 import pathlib
 import random
 import signal
+import time
 import unittest
 
 from fake_study import NUM_TRIALS, SWEEP, FakeStudy, time_allowance, wait_for
 
 TWO_BLOCKS = SWEEP.replace("blocks: 1", "blocks: 2")
+SLOW_EVERYWHERE = '{"rules":[{"slot":2,"sleep_us":150000}]}'
 SLOW = '{"rules":[{"block":0,"slot":2,"sleep_us":150000}]}'
 NAME = "fake-1"
 SEED = 20261130
@@ -79,6 +81,13 @@ class SubmittedStudy(FakeStudy):
 
     def runners(self, scope="study"):
         return [json.loads(path.read_text()) for path in sorted(self.study.glob(f"runners/{scope}-*.json"))]
+
+    def plant(self, count, end, **changes):
+        """Runners after the first, begun like it and ended with nothing done."""
+        first, *_ = self.runners()
+        for epoch in range(len(self.runners()) + 1, len(self.runners()) + 1 + count):
+            record = {**first, "epoch": epoch, "end": end, "start_unix_ns": time.time_ns(), "pid": 2 ** 22 + epoch, "message": "", **changes}
+            (self.study / "runners" / f"study-{epoch:04}.json").write_text(json.dumps(record))
 
     def ends(self, scope="study"):
         return [runner["end"] for runner in self.runners(scope)]
@@ -167,6 +176,12 @@ class Work(unittest.TestCase):
                 self.assertEqual(study.calls("scontrol requeue"), [])
                 self.assertEqual(study.marked_processes(), [])
 
+    @staticmethod
+    def third_trial(study):
+        """The record of its last rank, once it has begun."""
+        return wait_for(lambda: [path for path in study.files("rank-00001.jsonl") if '"slot": 2' in (path.parent / "trial.json").read_text()],
+                        20, "the third trial")[0]
+
     def test_a_trial_whose_ranks_the_end_of_the_job_ended_is_not_judged(self):
         """Slurm signals every process of a job, in any order."""
         for seen in (True, False):
@@ -174,8 +189,7 @@ class Work(unittest.TestCase):
                 study = self.study()
                 with study.working(fake=SLOW) as runner:
                     study.wait_done(2)
-                    trial = wait_for(lambda: [path for path in study.files("rank-00001.jsonl") if '"slot": 2' in (path.parent / "trial.json").read_text()],
-                                     20, "the third trial")[0]
+                    trial = self.third_trial(study)
                     ranks = [pid for pid in study.marked_processes() if b"fake_trainer" in self.command_of(pid).split(b"\0")[0]]
                     self.assertEqual(len(ranks), 2)
                     if not seen:
@@ -223,14 +237,62 @@ class Work(unittest.TestCase):
         self.assertIn("It is started all the same", second.stderr)
         self.check_complete(study, second.returncode)
 
+    def requeued_without_a_block(self, study, restarts):
+        """How the runner ends that is told of its limit in its first block."""
+        before = len(study.files("done.json"))
+        with study.working(fake=SLOW_EVERYWHERE, restarts=restarts) as runner:
+            study.wait_done(before + 1)
+            runner.send_signal(signal.SIGUSR1)
+            return runner.wait(timeout=time_allowance(20))
+
     def test_a_part_that_never_gets_a_block_done_is_not_queued_for_ever(self):
         study = self.study()
-        with study.working(fake=SLOW, restarts=3) as runner:
-            study.wait_done(1)
-            runner.send_signal(signal.SIGUSR1)
-            self.assertEqual(runner.wait(timeout=time_allowance(20)), 8, study.log())
+        self.assertEqual(self.requeued_without_a_block(study, 0), 75, study.log())
+        study.plant(2, "requeued")
+        self.assertEqual(self.requeued_without_a_block(study, 3), 8, study.log())
+        self.assertEqual(study.calls("scontrol requeue"), ["scontrol requeue 77"])
+        last = study.runners()[-1]
+        self.assertEqual(last["end"], "failed")
+        self.assertIn("so it was in the 3 allocations before it. Ask for a longer time limit", last["message"])
+
+    def test_a_part_that_got_blocks_done_is_put_back_however_often_it_was(self):
+        study = self.study()
+        study.answer("left", "0:20")
+        self.assertEqual(study.work().returncode, 75)
+        self.assertEqual(len(study.files("done.json")), NUM_TRIALS)
+        study.plant(3, "requeued", start_unix_ns=1)
+        study.answer("left", "1:00:00")
+        self.assertEqual(self.requeued_without_a_block(study, 4), 75, study.log())
+        self.assertEqual(study.ends()[-1], "requeued")
+        self.assertEqual(len(study.calls("scontrol requeue")), 2)
+
+    def test_a_part_whose_runners_die_one_after_another_is_given_up(self):
+        study = self.study()
+        with study.working(fake=SLOW) as runner:
+            self.third_trial(study)
+            left = study.marked_processes()
+            for number in (signal.SIGSTOP, signal.SIGKILL):  # a node that is lost: nobody has a last word
+                for pid in [runner.pid, *left]:
+                    os.kill(pid, number)
+            runner.wait(timeout=10)
+        study.plant(2, None)
+        given_up = study.work(restarts=3)
+        self.assertEqual(given_up.returncode, 8, given_up.stderr)
+        self.assertEqual(study.ends(), [None, None, None, "failed"])
+        self.assertRegex(study.runners()[-1]["message"], r"found that the last 3 runners of it died without a word.*; in flight was .* \(block 0, slot ")
         self.assertEqual(study.calls("scontrol requeue"), [])
-        self.assertIn("Ask for a longer time limit", study.runners()[0]["message"])
+
+    def test_a_submission_that_is_cancelled_while_its_limit_is_near_does_not_come_back(self):
+        study = self.study()
+        with study.working(fake=SLOW) as runner:
+            study.wait_done(2)
+            runner.send_signal(signal.SIGSTOP)
+            study.submit(cancel_unix_ns=3)
+            runner.send_signal(signal.SIGUSR1)
+            runner.send_signal(signal.SIGCONT)
+            self.assertEqual(runner.wait(timeout=time_allowance(20)), 75, study.log())
+        self.assertEqual(study.ends(), ["interrupted"])
+        self.assertEqual(study.calls("scontrol requeue"), [])
 
     def test_of_two_at_once_the_later_works_and_the_earlier_ends(self):
         study = self.study()

@@ -29,7 +29,7 @@ class BusyLauncher final : public launch::Launcher {
     });
     return std::make_unique<NothingToStop>();
   }
-  bool wait_until_gone(const std::filesystem::path&, std::chrono::milliseconds) override { return true; }
+  bool wait_until_gone(const std::filesystem::path&, const launch::LockWait&) override { return true; }
 };
 
 struct CountingListener final : Listener {

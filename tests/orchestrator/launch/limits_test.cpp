@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "orchestrator/launch/descriptor_limit.h"
+#include "orchestrator/launch/full_disk.h"
 #include "orchestrator/launch/kernel_oom.h"
 #include "orchestrator/launch/last_words.h"
 #include "orchestrator/launch/reserved_port.h"
@@ -49,6 +50,35 @@ TEST(ReservedPort, IsGivenToNobodyElseAndARankCanListenOnIt) {
   const int listener = listen_on(number);
   EXPECT_GE(listener, 0);
   ::close(listener);
+}
+
+TEST(FullDisk, IsOneWhoseUserHasUsedUpTheQuotaThoughThereIsRoom) {
+  const tests::TempDir folder;
+  const auto refuses = [](int error) { return [error](const fs::path&) { return std::error_code(error, std::generic_category()); }; };
+  const auto text = full_disk(folder.path(), refuses(EDQUOT));
+  ASSERT_TRUE(text);
+  EXPECT_NE(text->find("is full for this user (Disk quota exceeded, with "), std::string::npos) << *text;
+  EXPECT_NE(text->find("Free space, then run again"), std::string::npos) << *text;
+  EXPECT_TRUE(full_disk(folder.path(), refuses(ENOSPC)));
+  EXPECT_FALSE(full_disk(folder.path(), refuses(EIO))) << "says nothing of room";
+  EXPECT_FALSE(full_disk(folder.path(), refuses(0)));
+}
+
+TEST(FullDisk, IsAskedByAFileThatLeavesNothing) {
+  const tests::TempDir folder;
+  EXPECT_FALSE(try_to_write(folder.path()));
+  EXPECT_TRUE(fs::is_empty(folder.path()));
+  EXPECT_EQ(try_to_write(folder.path() / "missing"), std::errc::no_such_file_or_directory);
+  EXPECT_EQ(try_to_write("/dev/full"), std::errc::not_a_directory);
+}
+
+TEST(FullDisk, IsMeantByErrorsOfSpaceAndOfQuota) {
+  for (const int error : {ENOSPC, EDQUOT}) {
+    EXPECT_TRUE(is_full_disk({error, std::generic_category()}));
+    EXPECT_TRUE(is_full_disk({error, std::system_category()}));
+  }
+  EXPECT_FALSE(is_full_disk({EROFS, std::generic_category()}));
+  EXPECT_FALSE(is_full_disk({ENOSPC, std::iostream_category()}));
 }
 
 TEST(DescriptorLimit, IsRaisedAsFarAsWantedAndNoFurtherThanTheHardLimit) {

@@ -132,6 +132,45 @@ TEST_F(LocalLauncher, BlamesTheRankThatGoesOnWhenTheFirstFinishedItsWork) {
   EXPECT_NE(record.value().message.find("rank 1 ended with exit code 0"), std::string::npos) << record.value().message;
 }
 
+TEST(AttemptLock, LiesOnAFileOfTheFolderAndHoldsBetweenOpenFiles) {
+  const TempDir folder;
+  auto lock = launch::AttemptLock::try_take(folder.path());
+  ASSERT_TRUE(lock);
+  const auto file = launch::FileLock::open_to_look(protocol::AttemptPaths{folder.path()}.lock());
+  EXPECT_TRUE(file.is_another_s());
+  lock.reset();
+  EXPECT_FALSE(file.is_another_s());
+  EXPECT_TRUE(std::filesystem::is_regular_file(folder.path() / "lock"));
+}
+
+TEST(AttemptLock, IsWaitedForUntilTheDeadlineOrUntilTheWaiterGivesUp) {
+  const TempDir folder;
+  auto lock = launch::AttemptLock::try_take(folder.path());
+  EXPECT_FALSE(launch::wait_until_unsupervised(folder.path(), {milliseconds(5)}));
+  int num_looks = 0;
+  EXPECT_FALSE(launch::wait_until_unsupervised(folder.path(), {milliseconds(60'000), [&] { return ++num_looks < 2; }}));
+  EXPECT_EQ(num_looks, 2);
+  EXPECT_TRUE(launch::wait_until_unsupervised(folder.path(), {milliseconds(60'000), [&] {
+                                                                lock.reset();
+                                                                return true;
+                                                              }}));
+}
+
+TEST(AttemptLock, ThatCannotBeKnownIsWaitedForUntilTheRecordIsThereOrTheDeadlineHasPassed) {
+  using launch::LockState;
+  const auto unknown = [] { return LockState::kUnknown; };
+  int num_looks = 0;
+  const auto shown_late = [&] { return ++num_looks == 3; };
+  EXPECT_TRUE(launch::wait_until_unsupervised(unknown, shown_late, {milliseconds(60'000)}));
+  EXPECT_EQ(num_looks, 3) << "not before the record is there";
+  const auto begin = std::chrono::steady_clock::now();
+  EXPECT_TRUE(launch::wait_until_unsupervised(unknown, [] { return false; }, {milliseconds(40)}));
+  EXPECT_GE(std::chrono::steady_clock::now() - begin, milliseconds(40));
+  const auto held = [] { return LockState::kAnothers; };
+  EXPECT_FALSE(launch::wait_until_unsupervised(held, [] { return true; }, {milliseconds(5)})) << "a lock that is held says more";
+  EXPECT_FALSE(launch::wait_until_unsupervised(unknown, [] { return false; }, {milliseconds(60'000), [] { return false; }}));
+}
+
 TEST(AttemptLock, IsHeldByOneAtATimeAndFreedWithItsOwner) {
   const TempDir folder;
   auto first = launch::AttemptLock::try_take(folder.path());

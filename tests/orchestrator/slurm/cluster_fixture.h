@@ -79,7 +79,7 @@ class ClusterFixture : public ::testing::Test {
     const engine::AttemptOnDisk attempt = folder_.begin_attempt(trial);
     protocol::LaunchRecord record;
     record.trial_id = trial.trial_id;
-    record.end_unix_ns = std::int64_t{1} << 62;
+    record.end_unix_ns = end_unix_ns_;
     protocol::write_file_unsynced(protocol::AttemptPaths{attempt.folder}.launch(), protocol::to_json(record).dump());
     const nlohmann::json done{{"schema", engine::kDoneSchema}, {"trial_id", trial.trial_id}, {"attempt", attempt.attempt}};
     protocol::write_file_unsynced(protocol::AttemptPaths{attempt.folder}.done(), done.dump());
@@ -147,6 +147,7 @@ class ClusterFixture : public ::testing::Test {
   slurm::Follower follower_{surroundings_, cluster_, submitter_, store_, trials_, watcher_, workspace_.path()};
   slurm::SubmitResult last_;
   int num_writes_ = 0;
+  std::int64_t end_unix_ns_ = std::int64_t{1} << 62;  // of what is finished: after everything else
 };
 
 }  // namespace rematch::tests

@@ -1,7 +1,9 @@
 #include "orchestrator/slurm/own_job.h"
 
 #include <gtest/gtest.h>
+#include <stdlib.h>
 
+#include "orchestrator/launch/allocation.h"
 #include "tests/orchestrator/slurm/fake_client.h"
 
 namespace rematch::slurm {
@@ -15,6 +17,17 @@ const protocol::Allocation kElement{.job_id = 15, .array_job_id = 15, .array_tas
 TEST(OwnJob, IsNamedByArrayAndIndexWhereItIsAnElement) {
   EXPECT_EQ(job_text(kJob), "17");
   EXPECT_EQ(job_text(kElement), "15_2");
+}
+
+TEST(OwnJob, IsNoElementOfTheArrayThatItWasSubmittedFrom) {
+  ::setenv("SLURM_JOB_ID", "17", 1);
+  ::setenv("SLURM_ARRAY_JOB_ID", "7", 1);
+  ::setenv("SLURM_ARRAY_TASK_ID", "0", 1);
+  forget_other_arrays(protocol::SubmissionShape::kArray);
+  EXPECT_EQ(job_text(launch::allocation_from_environment().value()), "7_0");
+  forget_other_arrays(protocol::SubmissionShape::kAllocation);
+  EXPECT_EQ(job_text(launch::allocation_from_environment().value()), "17");
+  ::unsetenv("SLURM_JOB_ID");
 }
 
 TEST(OwnJob, TellsTheTimeLeftOrThatItIsNotKnown) {

@@ -19,6 +19,7 @@ TEST(TrialPaths, SpellAnAttempt) {
   const AttemptPaths attempt = attempt_paths("trials/abcd", 2);
   EXPECT_EQ(attempt.trial(), "trials/abcd/attempt-2/trial.json");
   EXPECT_EQ(attempt.launch(), "trials/abcd/attempt-2/launch.json");
+  EXPECT_EQ(attempt.lock(), "trials/abcd/attempt-2/lock");
   EXPECT_EQ(attempt.rank_record(7), "trials/abcd/attempt-2/rank-00007.jsonl");
   EXPECT_EQ(attempt.rank_log(12345), "trials/abcd/attempt-2/rank-12345.log");
   EXPECT_EQ(attempt.done(), "trials/abcd/attempt-2/done.json");

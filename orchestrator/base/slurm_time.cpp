@@ -64,8 +64,9 @@ std::int64_t total_s(const std::vector<std::int64_t>& parts, std::int64_t first_
 std::optional<std::int64_t> parse_slurm_limit_s(std::string_view text) {
   const auto span = parse(text);
   if (!span) return std::nullopt;
-  if (span->days) return *span->days * kDay + total_s(span->parts, kHour);
-  return total_s(span->parts, span->parts.size() == 3 ? kHour : kMinute);
+  const std::int64_t limit_s =
+      span->days ? *span->days * kDay + total_s(span->parts, kHour) : total_s(span->parts, span->parts.size() == 3 ? kHour : kMinute);
+  return limit_s == 0 ? std::nullopt : std::optional(limit_s);
 }
 
 std::optional<std::int64_t> parse_slurm_span_s(std::string_view text) {

@@ -7,6 +7,7 @@
 #include <system_error>
 
 #include "orchestrator/base/study_plan.h"
+#include "orchestrator/slurm/launch_problem.h"
 #include "orchestrator/slurm/parts.h"
 #include "orchestrator/slurm/runner_watch.h"
 #include "schemas/protocol/document_error.h"
@@ -107,6 +108,8 @@ class Look {
     const bool is_of_this = job.runner && job.runner->submission == submission.name;
     if (is_of_this) facts.runner_end = job.runner->end;
     if (is_of_this) facts.runner_message = job.runner->message;
+    facts.has_runner = is_of_this;
+    facts.study_id = submission.study_id;
     facts.runner_is_alive = job.heartbeat_age_s && std::chrono::seconds(*job.heartbeat_age_s) < slurm::kHeartbeatStands;
     facts.is_done = done_.is_done(task);
     if (is_whole_study(task) && base::awaits_decision(look_.plan))
@@ -115,10 +118,13 @@ class Look {
     facts.job = row != nullptr ? JobSight::kSeen : look_.queue ? JobSight::kGone : JobSight::kUnknown;
     if (row != nullptr) facts.state = row->state;
     if (row != nullptr) facts.reason = row->reason;
+    if (row != nullptr && !slurm::is_active(row->state) && !row->signal) facts.exit_code = row->exit_code;
     const auto end = row != nullptr ? unix_seconds_of(row->end_time) : std::nullopt;
     const std::int64_t now_s = look_.now_unix_ns / kNsPerSecond;
     facts.seconds_since_end = end ? static_cast<double>(now_s - *end) : slurm::kFileLagSeconds;
     facts.has_progressed = !facts.is_done && done_.has_block_since(task, submission.intent_unix_ns);
+    if (facts.runner_end == protocol::RunnerEnd::kTrialsLeft)
+      facts.launch_problem = slurm::common_launch_problem(done_.plan(), folder_, task, submission.intent_unix_ns);
     return facts;
   }
 

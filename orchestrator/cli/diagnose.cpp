@@ -6,6 +6,7 @@
 #include "orchestrator/cli/report_output.h"
 #include "orchestrator/cli/study_input.h"
 #include "orchestrator/cli/subject_input.h"
+#include "orchestrator/cli/uncollected.h"
 #include "orchestrator/cli/verb.h"
 #include "orchestrator/report/diagnosis_table.h"
 #include "orchestrator/rules/judge.h"
@@ -37,7 +38,7 @@ class DiagnoseVerb final : public Verb {
   Exit run(const GlobalOptions& options, Streams streams) override {
     std::ostringstream why_no_study;
     const auto whole = study_.empty() ? load_study(subject_, options, {streams.out, why_no_study}) : Exit::kUsage;
-    if (const auto* study = std::get_if<base::StudyRows>(&whole)) return print(*study, std::nullopt, streams);
+    if (const auto* study = std::get_if<base::StudyRows>(&whole)) return print(*study, std::nullopt, options, streams);
     if (subject_.empty() && study_.empty()) {
       streams.err << why_no_study.str();
       return std::get<Exit>(whole);
@@ -45,11 +46,12 @@ class DiagnoseVerb final : public Verb {
     const auto loaded = load_subject(subject_, study_, options, streams);
     if (const Exit* exit = std::get_if<Exit>(&loaded)) return *exit;
     const auto& subject = std::get<Subject>(loaded);
-    return print(subject.study, subject.arm, streams);
+    return print(subject.study, subject.arm, options, streams);
   }
 
  private:
-  Exit print(const base::StudyRows& study, const std::optional<std::string>& arm, Streams streams) const {
+  Exit print(const base::StudyRows& study, const std::optional<std::string>& arm, const GlobalOptions& options, Streams streams) const {
+    tell_of_uncollected(options.workspace, study.plan.study_id, streams.err);
     return write_report(report::make_diagnosis_report(study, rules::judge_study(study), arm), output_, streams);
   }
 

@@ -4,6 +4,7 @@
 #include <ostream>
 
 #include "orchestrator/cli/query_output.h"
+#include "orchestrator/cli/uncollected.h"
 #include "orchestrator/cli/verb.h"
 #include "orchestrator/store/query.h"
 #include "schemas/protocol/trial_paths.h"
@@ -51,6 +52,7 @@ class QueryVerb final : public Verb {
     base::Result<store::Question> question = store::Question{sql_, {}};
     if (sql_.empty()) question = store::canned_question(question_, filter_);
     if (!question) return complain(question.error().message, Exit::kUsage, streams);
+    tell_of_uncollected(options.workspace, "", streams.err);
     return print_rows(database, question.value(), streams);
   }
 

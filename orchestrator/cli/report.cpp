@@ -5,6 +5,7 @@
 #include "orchestrator/cli/kept_report.h"
 #include "orchestrator/cli/report_output.h"
 #include "orchestrator/cli/study_input.h"
+#include "orchestrator/cli/uncollected.h"
 #include "orchestrator/cli/verb.h"
 #include "orchestrator/rules/judge.h"
 
@@ -47,6 +48,7 @@ class ReportVerb final : public Verb {
     if (const Exit* exit = std::get_if<Exit>(&published)) return *exit;
     const auto& table = std::get<std::optional<protocol::Published>>(published);
     const std::string& study_id = found.value().study_id;
+    tell_of_uncollected(options.workspace, study_id, streams.err);
     if (!table && !force_)
       if (const auto kept = find_kept_report(store, study_id)) return write_report(kept->model, output_, streams);
     const base::StudyRows study = store.load_study(study_id).value();

@@ -4,6 +4,7 @@
 
 #include "orchestrator/cli/report_output.h"
 #include "orchestrator/cli/study_input.h"
+#include "orchestrator/cli/uncollected.h"
 #include "orchestrator/cli/verb.h"
 #include "orchestrator/rules/judge.h"
 
@@ -33,6 +34,7 @@ class ShowVerb final : public Verb {
     const auto loaded = load_study(study_, options, streams);
     if (const Exit* exit = std::get_if<Exit>(&loaded)) return *exit;
     const auto& study = std::get<base::StudyRows>(loaded);
+    tell_of_uncollected(options.workspace, study.plan.study_id, streams.err);
     const auto model = report::make_detail_report(study, rules::judge_study(study), trial_or_arm_);
     if (!model) {
       streams.err << "rematch: " << model.error().message << "\n";

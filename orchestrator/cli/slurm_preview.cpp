@@ -1,5 +1,7 @@
 #include "orchestrator/cli/slurm_preview.h"
 
+#include <array>
+#include <cstdio>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -8,7 +10,6 @@
 #include "orchestrator/base/shell_text.h"
 #include "orchestrator/base/slurm_time.h"
 #include "orchestrator/slurm/batch_script.h"
-#include "orchestrator/spec/units.h"
 #include "schemas/protocol/trial_paths.h"
 
 namespace rematch::cli {
@@ -52,6 +53,13 @@ slurm::BatchJob job_of(const SweepInput& input, const SlurmPreview& preview, con
 
 std::string counted(std::size_t count, const std::string& noun) { return std::to_string(count) + " " + noun + (count == 1 ? "" : "s"); }
 
+// Three digits, and every digit before the point.
+std::string rounded(double value) {
+  std::array<char, 32> text{};
+  std::snprintf(text.data(), text.size(), value < 1000 ? "%.3g" : "%.0f", value);
+  return text.data();
+}
+
 std::string jobs_text(const SlurmPreview& preview) {
   const std::string nodes = counted(static_cast<std::size_t>(preview.num_nodes), "node");
   if (preview.shape == "array") return "1 job of " + counted(preview.num_elements, "element") + ", " + nodes + " each";
@@ -79,10 +87,10 @@ std::string preview_text(const SlurmPreview& preview) {
   std::ostringstream text;
   text << "slurm: shape " << preview.shape << ", " << jobs_text(preview);
   if (preview.node_hours_at_most)
-    text << "; at most " << spec::format_number(*preview.node_hours_at_most) << " node-hours for one start of each";
+    text << "; at most " << rounded(*preview.node_hours_at_most) << " node-hours for one start of each";
   else
     text << "; no bound on node-hours: "
-         << (preview.time.empty() ? "no time is written, and the partition's limit holds" : "time " + preview.time);
+         << (preview.time.empty() ? "no time is written, and the partition's limit holds" : "time " + preview.time + " is no limit");
   text << "\nNothing is submitted. `run` would submit, with letters of its own in place of NONCE"
        << (preview.num_jobs > 1 ? ", a job like this for each trial:" : ":") << "\n  " << base::shell_command(preview.command) << "\n\n"
        << preview.script_path << "\n"

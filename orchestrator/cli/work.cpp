@@ -69,7 +69,7 @@ class WorkVerb final : public Verb {
     app.group("");  // in no list of commands
     app.add_option("study_folder", arguments_.study_folder, "The study's folder in the workspace")->required();
     app.add_option("--submission", arguments_.submission, "The submission's name")->required();
-    app.add_option("--launcher", arguments_.launcher, "What starts the trials; else local on one node, srun on several")
+    app.add_option("--launcher", arguments_.launcher, "What starts the trials; else local on one node without --srun, srun otherwise")
         ->check(CLI::IsMember(launch::launcher_names()));
     app.add_option("--srun", srun_, "An option of each job step, NAME=VALUE or NAME, without dashes; may be repeated")
         ->allow_extra_args(false);

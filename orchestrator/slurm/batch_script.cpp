@@ -104,6 +104,20 @@ std::string directive(const Option& option) {
   return "#SBATCH --" + option.name + (option.value.empty() ? "" : "=" + directive_quoted(option.value)) + "\n";
 }
 
+// A failed command ends the job: the trials would run in another environment than the sweep asks for. Commands inside functions and
+// sourced files, such as those of environment modules, may fail: what counts is how the whole call ends.
+constexpr const char* kEndOnFailure =
+    "trap 'rematch_exit=$?; if ((${#BASH_SOURCE[@]} == 1)); then "
+    "echo \"rematch: the set-up failed with exit code $rematch_exit, at line $LINENO of the job script: $BASH_COMMAND\" >&2; "
+    "exit $rematch_exit; fi' ERR\n";
+
+std::string setup_lines(const spec::SlurmSpec& slurm) {
+  if (slurm.setup.empty()) return "";
+  std::string script = kEndOnFailure;
+  for (const std::string& lines : slurm.setup) script += lines + (lines.ends_with('\n') ? "" : "\n");
+  return script + "trap - ERR\n\n";
+}
+
 }  // namespace
 
 std::string job_name(std::string_view study_name, std::string_view study_id, std::string_view nonce) {
@@ -128,9 +142,7 @@ std::vector<std::string> sbatch_options(const spec::SlurmSpec& slurm, const Batc
 std::string batch_script(const spec::SlurmSpec& slurm, const BatchJob& job) {
   std::string script = "#!/bin/bash\n";
   for (const Option& option : all_options(slurm, job)) script += directive(option);
-  script += "\n";
-  for (const std::string& lines : slurm.setup) script += lines + (lines.ends_with('\n') ? "" : "\n");
-  if (!slurm.setup.empty()) script += "\n";
+  script += "\n" + setup_lines(slurm);
   script += "# The runner takes the shell's place, and so gets the signals that Slurm sends to it.\nexec ";
   std::vector<std::string> command = {job.rematch, "--workspace", job.workspace,  "--trainer", job.trainer,
                                       "work",      job.study,     "--submission", job.name};

@@ -45,6 +45,22 @@ std::string slurm_words(const PartFacts& facts) {
   return "its job is " + std::string(to_string(facts.state)) + (facts.reason.empty() ? "" : " (" + facts.reason + ")");
 }
 
+// Also where to read more of a job that failed by itself.
+std::string ended_words(const PartFacts& facts) {
+  if (!is_seen(facts, JobState::kFailed)) return slurm_words(facts);
+  return slurm_words(facts) + (facts.exit_code ? " with exit code " + std::to_string(*facts.exit_code) : "") + "; `rematch logs " +
+         facts.study_id + " --job` shows what it printed";
+}
+
+// Twice alike in its set-up lines or at the runner's start. Exit code 75 is that of a runner that was interrupted.
+bool never_begins(const PartFacts& facts) {
+  constexpr std::int64_t kInterrupted = 75;
+  return is_seen(facts, JobState::kFailed) && !facts.has_runner && facts.exit_code.value_or(0) != 0 && facts.exit_code != kInterrupted &&
+         facts.exit_code == facts.exit_code_before;
+}
+
+bool never_launches(const PartFacts& facts) { return facts.runner_end == RunnerEnd::kTrialsLeft && !facts.launch_problem.empty(); }
+
 std::string with_message(const std::string& text, const PartFacts& facts) {
   return facts.runner_message.empty() ? text : text + ": " + facts.runner_message;
 }
@@ -95,6 +111,10 @@ constexpr std::array kRows = {
         "requeue-lost", [](const PartFacts& f) { return f.runner_end == RunnerEnd::kRequeued && f.has_progressed; }, Step::kSubmitAgain,
         false, kNoStop,
         [](const PartFacts& f) { return "its runner stopped before the time limit, and Slurm did not start it again: " + slurm_words(f); }},
+    DecisionRow{"never-launches", never_launches, Step::kStop, false, StopKind::kEnvironment,
+                [](const PartFacts& f) { return "none of its trials could be launched: " + f.launch_problem; }},
+    DecisionRow{"never-begins", never_begins, Step::kStop, false, StopKind::kEnvironment,
+                [](const PartFacts& f) { return ended_words(f) + ". So it was twice before a runner began; the set-up may be wrong"; }},
     DecisionRow{"trials-left", [](const PartFacts& f) { return f.runner_end == RunnerEnd::kTrialsLeft; }, Step::kSubmitAgain, true, kNoStop,
                 [](const PartFacts& f) { return with_message("its runner could not carry out every trial", f); }},
     DecisionRow{"node-failed", [](const PartFacts& f) { return is_seen(f, JobState::kNodeFail); }, Step::kSubmitAgain, true, kNoStop,
@@ -111,7 +131,7 @@ constexpr std::array kRows = {
                 kNoStop,
                 [](const PartFacts&) -> std::string { return "its runner says that it is complete, but trials of it are not done"; }},
     DecisionRow{"ended", is_over, Step::kSubmitAgain, true, kNoStop,
-                [](const PartFacts& f) { return with_message(slurm_words(f) + ", and not every trial of it is done", f); }},
+                [](const PartFacts& f) { return with_message(ended_words(f) + ", and not every trial of it is done", f); }},
 };
 
 Decision give_up(Decision decision) {

@@ -37,6 +37,11 @@ struct PartFacts {
   std::string reason;                 // of kSeen, Slurm's
   double seconds_since_end = 0;       // since the job was first seen ended or gone
   std::int64_t num_retries = 0;       // that were counted before
+  std::string study_id;
+  bool has_runner = false;                       // a runner of this submission has claimed it
+  std::string launch_problem;                    // common_launch_problem() of it
+  std::optional<std::int64_t> exit_code;         // of kSeen and ended, the job's; null: a signal ended it, or it is not known
+  std::optional<std::int64_t> exit_code_before;  // of the job before it, where that ended by itself before a runner had begun
 };
 
 enum class Step {

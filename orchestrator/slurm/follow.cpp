@@ -7,6 +7,7 @@
 
 #include "orchestrator/base/study_plan.h"
 #include "orchestrator/launch/process.h"
+#include "orchestrator/slurm/launch_problem.h"
 #include "orchestrator/slurm/workspace_turn.h"
 #include "schemas/protocol/document_error.h"
 
@@ -303,17 +304,24 @@ PartFacts Follower::facts_of(Part& part, Time now) {
   if (runner != nullptr && runner->submission == part.submission) {
     facts.runner_end = runner->end;
     facts.runner_message = runner->message;
+    facts.has_runner = true;
   }
+  facts.study_id = submission.study_id;
+  facts.exit_code_before = exit_codes_before_[part.scope];
   facts.is_cancelled = submission.cancel_unix_ns.has_value();
   facts.is_past = is_past(part);
   facts.job = part.job;
   if (part.row) {
     facts.state = part.row->state;
     facts.reason = part.row->reason;
+    if (part.end_seen && !part.row->signal) facts.exit_code = part.row->exit_code;
   }
   if (part.end_seen) {
     facts.seconds_since_end = std::chrono::duration<double>(now - *part.end_seen).count();
     facts.has_progressed = !facts.is_done && trials_.has_block_since(part.task, submission.intent_unix_ns);
+    if (facts.runner_end == RunnerEnd::kTrialsLeft)
+      facts.launch_problem =
+          common_launch_problem(trials_.plan(), engine::StudyFolder(store_.paths().root), part.task, submission.intent_unix_ns);
   }
   if (facts.has_progressed) num_retries_[part.scope] = 0;
   facts.num_retries = num_retries_[part.scope];
@@ -321,10 +329,11 @@ PartFacts Follower::facts_of(Part& part, Time now) {
 }
 
 void Follower::act(Part& part, Time now) {
-  Decision decision = decide(facts_of(part, now));
+  PartFacts facts = facts_of(part, now);
+  Decision decision = decide(facts);
   if (decision.step != Step::kWait && decision.step != Step::kDone) {  // what is not there must not merely be unseen
     const bool is_fresh = look_afresh(part, now);
-    const PartFacts facts = facts_of(part, now);
+    facts = facts_of(part, now);
     if (!is_fresh && part.end_seen && facts.seconds_since_end < kStaleFolderSeconds) return;
     decision = decide(facts);
   }
@@ -336,6 +345,7 @@ void Follower::act(Part& part, Time now) {
     case Step::kSubmitAgain:
       if (decision.step == Step::kCancelAndSubmitAgain && !cancel(part, now)) return;
       if (decision.is_counted) ++num_retries_[part.scope];
+      exit_codes_before_[part.scope] = facts.has_runner || facts.state != JobState::kFailed ? std::nullopt : facts.exit_code;
       again_.push_back(part.task);
       part.message = decision.reason;
       break;

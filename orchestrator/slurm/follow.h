@@ -123,10 +123,11 @@ class Follower {
   std::filesystem::path workspace_;
   RunnerWatch runners_;
   PollPolicy policy_;
-  std::map<std::string, protocol::Submission> open_;  // by name
-  std::vector<Part> parts_;                           // of the open submissions
-  std::vector<protocol::SubmissionTask> again_;       // to be submitted
-  std::map<std::string, std::int64_t> num_retries_;   // by scope
+  std::map<std::string, protocol::Submission> open_;                      // by name
+  std::vector<Part> parts_;                                               // of the open submissions
+  std::vector<protocol::SubmissionTask> again_;                           // to be submitted
+  std::map<std::string, std::int64_t> num_retries_;                       // by scope
+  std::map<std::string, std::optional<std::int64_t>> exit_codes_before_;  // by scope, see PartFacts
   std::vector<Stop> stops_;
   Time documents_due_{};                       // of the submissions
   std::chrono::milliseconds look_duration_{};  // of the files, in the last cycle

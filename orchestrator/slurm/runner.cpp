@@ -66,10 +66,11 @@ protocol::RunnerRecord describe(const Assignment& assignment) {
   return record;
 }
 
-// Several nodes want a step of Slurm for each attempt.
+// Several nodes want a step of Slurm for each attempt, and so do options that are a step's.
 std::string launcher_for(const RunnerArguments& arguments) {
   if (arguments.launcher) return *arguments.launcher;
-  return launch::environment_number("SLURM_JOB_NUM_NODES").value_or(1) > 1 ? "srun" : "local";
+  const bool wants_step = !arguments.srun.empty() || launch::environment_number("SLURM_JOB_NUM_NODES").value_or(1) > 1;
+  return wants_step ? "srun" : "local";
 }
 
 std::string why_stopped(StopCause cause) {
@@ -82,6 +83,14 @@ std::string why_stopped(StopCause cause) {
     case StopCause::kNodeLost: return "the allocation lost a node";
   }
   return "";
+}
+
+// Why the last attempt that was not to be launched could not be; empty: there is none.
+std::string last_launch_problem(const base::StudyRows& study) {
+  const base::AttemptRows* last = nullptr;
+  for (const base::AttemptRows& attempt : study.attempts)
+    if (!attempt.launch.message.empty() && (last == nullptr || attempt.launch.end_unix_ns > last->launch.end_unix_ns)) last = &attempt;
+  return last == nullptr ? "" : "; the last: " + last->launch.message;
 }
 
 // Whether another allocation of the same job would get further.
@@ -152,7 +161,8 @@ class Runner {
       case engine::EngineEnd::kComplete: return finish(RunnerEnd::kComplete, "");
       case engine::EngineEnd::kControlRefuted: return finish(RunnerEnd::kControlRefuted, "");
       case engine::EngineEnd::kTrialsLeft:
-        return finish(RunnerEnd::kTrialsLeft, std::to_string(result.num_undone) + " trials could not be carried out");
+        return finish(RunnerEnd::kTrialsLeft,
+                      std::to_string(result.num_undone) + " trials could not be carried out" + last_launch_problem(result.study));
       case engine::EngineEnd::kInterrupted: break;
     }
     return stop(result.stop.value_or(StopCause::kSignal), result.num_blocks_done);

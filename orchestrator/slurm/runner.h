@@ -20,7 +20,7 @@ struct RunnerArguments {
   std::filesystem::path study_folder;
   std::filesystem::path trainer;
   std::string submission;                                 // its name
-  std::optional<std::string> launcher;                    // nullopt: by the number of nodes
+  std::optional<std::string> launcher;                    // nullopt: srun for several nodes or with options of steps, else local
   std::vector<std::pair<std::string, std::string>> srun;  // options of each job step, as launch::StepLayout has them
 };
 

@@ -131,6 +131,17 @@ void check_throttle(ParseState& state) {
                      "is for shape array, whose elements it lets run at a time; found shape " + state.spec.slurm.shape);
 }
 
+// Runs that are compared must have shared their nodes and devices, which jobs of their own do by chance alone.
+void warn_of_jobs_apart(ParseState& state) {
+  if (state.spec.slurm.shape != "trials") return;
+  const std::string exclusive = find_option(state, "exclusive");
+  if (!find_option(state, "nodelist").empty() && !exclusive.empty() && exclusive != "false") return;
+  state.warnings.push_back(make_diagnostic(
+      state.place_of("launch.shape"), "launch.shape",
+      "each run is a job, on whatever nodes and devices Slurm gives it, and runs that are compared must share theirs, else `run` ends with "
+      "exit code 7; pin them with nodelist and exclusive, or write shape array, whose blocks stay together"));
+}
+
 }  // namespace
 
 void check_launch(ParseState& state) {
@@ -144,6 +155,7 @@ void check_launch(ParseState& state) {
   if (state.sound({kNodes, kTasksPerNode, kRanksPerNode, "launch.gpus-per-node"})) check_devices(state);
   check_signal(state);
   check_throttle(state);
+  warn_of_jobs_apart(state);
   check_pass_through(state);
   if (state.use == SweepUse::kSimulate) state.spec.launch_kind = "local";  // a simulation runs where it is started
 }

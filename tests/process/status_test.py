@@ -1,7 +1,9 @@
 """`rematch status` of studies that have Slurm's jobs: what it makes of the study's files and of one answer of squeue, which a script gives."""
+import contextlib
 import json
 import os
 import signal
+import sqlite3
 import time
 import unittest
 
@@ -130,6 +132,18 @@ class Status(unittest.TestCase):
         self.claim(end="complete")
         self.queue(("FAILED", "NonZeroExitCode"))
         self.assertIn("in Slurm: done; run again to collect", self.status())
+
+    def test_verbs_that_read_the_database_say_what_it_lacks(self):
+        self.submit()
+        verbs = (["show", "moe"], ["report"], ["diagnose"], ["query", "failures"])
+        self.assertEqual([self.study.rematch(*verb).stderr for verb in verbs], [""] * len(verbs))
+        with contextlib.closing(sqlite3.connect(self.study.root / "rematch.db")) as database, database:
+            database.execute("DELETE FROM attempt WHERE trial_id IN (SELECT trial_id FROM attempt LIMIT 2)")
+        for verb in verbs:
+            self.assertIn(f"2 trials of fake ({self.folder.name[-16:]}) are done and not collected; `rematch run` or",
+                          self.study.rematch(*verb).stderr)
+        self.assertEqual(self.study.rematch("ingest").returncode, 0)
+        self.assertEqual(self.study.rematch("report").stderr, "")
 
     def test_slurm_that_does_not_answer_leaves_the_files_story(self):
         self.submit()

@@ -72,10 +72,18 @@ class JobATrial(SlurmCase):
         cls.local = LocalStudy.finished(cls)
 
     def test_each_trial_is_a_job(self):
-        study = self.study(self.local, "--shape", "trials")
+        study = self.study(self.local, "--shape", "trials", "--nodelist", "n1", "--exclusive")
         self.check_finished(study.run(), study, self.local)
         self.assertEqual(len(study.submissions()), len(self.local.files("done.json")))
         self.assertEqual(len(self.active_jobs()), 0)
+
+    def test_jobs_on_several_nodes_are_not_compared(self):
+        study = self.study(self.local, "--shape", "trials", "--exclusive")
+        result = study.run(fake=SLOW)
+        self.assertEqual(result.returncode, 7, result.stdout + result.stderr)
+        self.assertIn("pin them with nodelist and exclusive", result.stderr)
+        self.assertEqual({row["nodes"] for row in self.jobs()} & {"n1", "n2"}, {"n1", "n2"})
+        self.assertEqual(study.num_done(), len(self.local.files("done.json")))
 
 
 if __name__ == "__main__":

@@ -46,6 +46,27 @@ class OneNode(SlurmCase):
         study.options = study.options[:-2]
         self.check_finished(study.run(), study, self.local)
 
+    def test_set_up_that_fails_ends_the_job_before_any_trial_and_is_named(self):
+        study = self.study(self.local, "--setup", "true", "--setup", "(exit 3)")
+        self.assertEqual(study.run("--detach").returncode, 0)
+        self.wait_state(study.wait_submitted()["job_id"], {"FAILED"}, 30)
+        self.assertEqual((study.runners(), study.num_done()), ([], 0))
+        self.assertIn("the set-up failed with exit code 3", study.rematch("logs", study.study_id(), "--job").stdout)
+
+    def test_options_of_steps_make_each_trial_a_step_of_its_own(self):
+        study = self.study(self.local, "--srun", "overlap")
+        self.check_finished(study.run(), study, self.local)
+        self.assertEqual(len(list(study.root.glob("studies/*/trials/*/attempt-1/node-0000/launch.json"))), len(study.files("done.json")))
+
+    def test_an_option_of_steps_that_srun_does_not_know_ends_the_study_in_its_words(self):
+        for nodes in "1", "2":
+            with self.subTest(nodes=nodes):
+                study = self.study(self.local, "--nodes", nodes, "--srun", "nonsense=1")
+                result = study.run()
+                self.assertEqual(result.returncode, 8, result.stderr)
+                self.assertIn("unrecognized option '--nonsense=1'", result.stderr)
+                self.assertEqual((len(study.submissions()), study.files("done.json")), (1, []))
+
     def test_a_held_job_is_waited_for_and_goes_on_when_it_is_released(self):
         study = self.study(self.local, "--slurm", "hold")
         with study.following() as controller:

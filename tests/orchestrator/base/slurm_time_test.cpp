@@ -24,6 +24,11 @@ TEST(SlurmSpan, EndsInSeconds) {
   EXPECT_EQ(parse_slurm_span_s("1-02:03:04"), kDay + 2 * kHour + 3 * 60 + 4);
 }
 
+TEST(SlurmLimit, IsNoneWhereItIsZero) {
+  for (const char* text : {"0", "0:00", "0-0"}) EXPECT_EQ(parse_slurm_limit_s(text), std::nullopt) << text;
+  EXPECT_EQ(parse_slurm_span_s("0:00"), 0);
+}
+
 TEST(SlurmTime, IsNullWhereItIsNoTime) {
   for (const char* text : {"", "UNLIMITED", "INFINITE", "INVALID", "1:2:3:4", "-5", "1-", ":30", "1:", "5h", "99999999999999999999"}) {
     EXPECT_EQ(parse_slurm_limit_s(text), std::nullopt) << text;

@@ -5,12 +5,14 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
 #include "orchestrator/cli/slurm_preview.h"
 #include "orchestrator/cli/sweep_input.h"
 #include "orchestrator/spec/slurm_options.h"
+#include "schemas/protocol/record_file.h"
 
 namespace rematch::cli {
 namespace {
@@ -27,7 +29,7 @@ class CommandLine {
   }
   SweepInput load(const std::vector<std::string>& words) {
     parse(words);
-    options_.workspace = "/shared/my runs";
+    options_.workspace = workspace;
     options_.trainer = REMATCH_BIN_DIR "/fake_trainer";
     auto result = load_sweep(arguments_, options_, {out_, err_});
     EXPECT_TRUE(std::holds_alternative<SweepInput>(result)) << err_.str();
@@ -48,6 +50,8 @@ class CommandLine {
     return text;
   }
   bool has(const std::string& flag) const { return app_.get_option_no_throw(flag) != nullptr; }
+
+  std::string workspace = "/shared/my runs";
 
  private:
   CLI::App app_;
@@ -130,6 +134,34 @@ TEST(Flags, CountTheElementsOfAnArrayAndTheJobsOfTrials) {
   EXPECT_EQ(trials.num_jobs, 10u);
   EXPECT_EQ(trials.node_hours_at_most, std::nullopt);
   EXPECT_TRUE(to_json(trials).at("node_hours_at_most").is_null());
+}
+
+TEST(Flags, BoundNoCostWhereTheTimeIsNoLimitAndRoundIt) {
+  EXPECT_NE(preview_text(CommandLine().preview({"--time", "0"}).value()).find("; no bound on node-hours: time 0 is no limit\n"),
+            std::string::npos);
+  EXPECT_NE(preview_text(CommandLine().preview({"--time", "1"}).value()).find("; at most 0.0333 node-hours for"), std::string::npos);
+  EXPECT_NE(preview_text(CommandLine().preview({"--time", "1234:30:00"}).value()).find("; at most 2469 node-hours for"), std::string::npos);
+}
+
+// The text with every `from` replaced.
+std::string replaced(std::string text, const std::string& from, const std::string& to) {
+  for (auto at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size())) text.replace(at, from.size(), to);
+  return text;
+}
+
+TEST(Readme, ShowsTheBatchScriptThatIsSubmitted) {
+  const std::string readme = protocol::read_whole_file(REMATCH_SOURCE_DIR "/README.md").value();
+  const auto begin = readme.find("#!/bin/bash\n#SBATCH");
+  ASSERT_NE(begin, std::string::npos);
+  CommandLine line;
+  line.workspace = "/shared/me/rematch-runs";
+  std::string script = line.preview({"--partition", "gpu"}).value().script;
+  script = replaced(script, std::filesystem::read_symlink("/proc/self/exe"), "/shared/me/rematch/build/release/bin/rematch");
+  script = replaced(script, REMATCH_BIN_DIR "/fake_trainer", "/shared/me/rematch/build/release/bin/rematch-train");
+  const std::string study_id = script.substr(script.find("=first-") + 7, 16);  // it has the trainer's name in it
+  script = replaced(script, study_id, "9d8939d73b8fa8f1");
+  script = replaced(script, "NONCE", "4c07d2ab");
+  EXPECT_EQ(readme.substr(begin, readme.find("```", begin) - begin), script);
 }
 
 TEST(Flags, ShowNothingOfSlurmForALocalLaunch) { EXPECT_FALSE(CommandLine().preview({"--launcher", "local"}).has_value()); }

@@ -2,9 +2,17 @@
 
 #include <gtest/gtest.h>
 
+#include <stdio.h>
+#include <sys/wait.h>
+
 #include <algorithm>
+#include <array>
+#include <fstream>
 #include <set>
 #include <sstream>
+#include <utility>
+
+#include "tests/support/temp_dir.h"
 
 namespace rematch::slurm {
 namespace {
@@ -55,11 +63,50 @@ TEST(BatchScript, HasTheOptionsInOrderTheSetUpAndTheRunnerInTheShellsPlace) {
 #SBATCH --signal=B:USR1@120
 #SBATCH --no-kill
 
+trap 'rematch_exit=$?; if ((${#BASH_SOURCE[@]} == 1)); then echo "rematch: the set-up failed with exit code $rematch_exit, at line $LINENO of the job script: $BASH_COMMAND" >&2; exit $rematch_exit; fi' ERR
 module load cuda
+trap - ERR
 
 # The runner takes the shell's place, and so gets the signals that Slurm sends to it.
 exec /opt/bin/rematch --workspace /shared/runs --trainer /opt/bin/rematch-train work /shared/runs/studies/first-0123456789abcdef --submission first-0123456789abcdef-k3x9
 )");
+}
+
+// What the script of that set-up prints, and its exit code; `echo` is the runner.
+std::pair<std::string, int> carry_out(const std::vector<std::string>& setup) {
+  const tests::TempDir folder;
+  spec::SlurmSpec slurm = sample_slurm();
+  slurm.setup = setup;
+  BatchJob job = sample_job();
+  job.rematch = "/bin/echo";
+  const std::string path = folder.path() / "script";
+  std::ofstream(path) << batch_script(slurm, job);
+  std::FILE* pipe = ::popen(("exec bash '" + path + "' 2>&1").c_str(), "r");
+  std::string said;
+  std::array<char, 256> part{};
+  while (std::fgets(part.data(), part.size(), pipe) != nullptr) said += part.data();
+  return {said, WEXITSTATUS(::pclose(pipe))};
+}
+
+TEST(BatchScript, EndsWhereACommandOfTheSetUpFailsAndNamesIt) {
+  for (const auto& setup : std::vector<std::vector<std::string>>{{"true", "(exit 3)", "echo later"},
+                                                                 {"load() {", "  true", "  return 3", "}", "load", "echo later"}}) {
+    const auto [said, code] = carry_out(setup);
+    EXPECT_EQ(code, 3) << said;
+    EXPECT_NE(said.find("rematch: the set-up failed with exit code 3, at line "), std::string::npos) << said;
+    EXPECT_EQ(said.find("later"), std::string::npos) << said;
+    EXPECT_EQ(said.find("--workspace"), std::string::npos) << said;
+  }
+  EXPECT_NE(carry_out({"module_that_is_not_there load"}).first.find("of the job script: module_that_is_not_there load\n"),
+            std::string::npos);
+  EXPECT_EQ(carry_out({"exit 4"}).second, 4);
+}
+
+TEST(BatchScript, GoesOnWhereFailureIsPartOfTheSetUp) {
+  const auto [said, code] = carry_out({"if false; then", "  exit 1", "fi", "false || true", "load() { false; true; }", "load", "! true",
+                                       "[ -z x ] && exit 1", "source <(echo 'false; true')"});
+  EXPECT_EQ(code, 0) << said;
+  EXPECT_NE(said.find("--workspace"), std::string::npos) << said;
 }
 
 TEST(BatchScript, QuotesWhatTheShellAndSbatchWouldSplit) {

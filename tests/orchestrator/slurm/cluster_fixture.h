@@ -85,6 +85,16 @@ class ClusterFixture : public ::testing::Test {
     protocol::write_file_unsynced(protocol::AttemptPaths{attempt.folder}.done(), done.dump());
   }
 
+  void fail_to_launch(const protocol::Trial& trial, const std::string& message) {
+    protocol::LaunchRecord record;
+    record.trial_id = trial.trial_id;
+    record.start_unix_ns = record.end_unix_ns = std::int64_t{1} << 62;
+    record.end = protocol::LaunchEnd::kLaunchFailed;
+    record.message = message;
+    const auto folder = folder_.begin_attempt(trial).folder;
+    protocol::write_file_unsynced(protocol::AttemptPaths{folder}.launch(), protocol::to_json(record).dump());
+  }
+
   void finish_block(std::int64_t block) {
     for (const protocol::Trial& trial : plan_.trials)
       if (trial.block == block) finish(trial);

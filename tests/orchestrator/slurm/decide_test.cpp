@@ -67,6 +67,22 @@ PartFacts just_now(PartFacts facts) {
   return facts;
 }
 
+PartFacts unlaunched(PartFacts facts) {
+  facts.launch_problem = "srun: unrecognized option";
+  return facts;
+}
+
+PartFacts exited(PartFacts facts, std::int64_t code, std::optional<std::int64_t> before) {
+  facts.exit_code = code;
+  facts.exit_code_before = before;
+  return facts;
+}
+
+PartFacts begun(PartFacts facts) {
+  facts.has_runner = true;
+  return facts;
+}
+
 std::vector<Case> cases() {
   using enum JobState;
   return {
@@ -122,6 +138,15 @@ std::vector<Case> cases() {
       {"ended", with(seen(kFailed), RunnerEnd::kInterrupted), Step::kSubmitAgain},
       {"ended", with(seen(kFailed), RunnerEnd::kRequeued), Step::kSubmitAgain},
       {"trials-left", with(seen(kFailed), RunnerEnd::kTrialsLeft), Step::kSubmitAgain},
+      {"never-launches", unlaunched(with(seen(kFailed), RunnerEnd::kTrialsLeft)), Step::kStop},
+      {"never-launches", unlaunched(with(gone(), RunnerEnd::kTrialsLeft)), Step::kStop},
+      {"node-failed", unlaunched(seen(kNodeFail)), Step::kSubmitAgain},
+      {"never-begins", exited(seen(kFailed), 3, 3), Step::kStop},
+      {"ended", exited(seen(kFailed), 3, std::nullopt), Step::kSubmitAgain},
+      {"ended", exited(seen(kFailed), 3, 4), Step::kSubmitAgain},
+      {"ended", exited(seen(kFailed), 75, 75), Step::kSubmitAgain},
+      {"ended", begun(exited(seen(kFailed), 3, 3)), Step::kSubmitAgain},
+      {"node-failed", exited(seen(kNodeFail), 1, 1), Step::kSubmitAgain},
       {"node-failed", seen(kNodeFail), Step::kSubmitAgain},
       {"node-failed", with(seen(kNodeFail), RunnerEnd::kInterrupted), Step::kSubmitAgain},
       {"preempted", seen(kPreempted), Step::kSubmitAgain},
@@ -179,6 +204,13 @@ TEST(Decide, GivesUpAPartThatInfrastructureEndedTooOften) {
 TEST(Decide, DoesNotCountATimeLimitThatLetBlocksBeDone) {
   EXPECT_FALSE(decide(progressed(seen(JobState::kTimeout))).is_counted);
   EXPECT_TRUE(decide(seen(JobState::kNodeFail)).is_counted);
+}
+
+TEST(Decide, SaysHowAJobThatFailedEndedAndWhereToReadMore) {
+  PartFacts facts = exited(seen(JobState::kFailed, "NonZeroExitCode"), 3, std::nullopt);
+  facts.study_id = "00000000000000cc";
+  const std::string reason = decide(facts).reason;
+  EXPECT_NE(reason.find("with exit code 3; `rematch logs 00000000000000cc --job` shows what it printed"), std::string::npos) << reason;
 }
 
 TEST(Decide, SaysWhatTheRunnerSaid) {

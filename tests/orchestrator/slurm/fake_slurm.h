@@ -25,6 +25,7 @@ class FakeSlurm final : public slurm::Client {
     std::string state = "PENDING";
     std::string reason = "Priority";
     std::string nodes;
+    int status = 0;  // as wait() has it
   };
 
   using Time = std::chrono::steady_clock::time_point;
@@ -129,7 +130,8 @@ class FakeSlurm final : public slurm::Client {
     std::string text;
     for (const Job& job : jobs)
       text += std::to_string(job.id) + "|" + std::to_string(job.id) + "|" + (job.element ? std::to_string(*job.element) : "N/A") + "|" +
-              job.state + "|" + job.reason + "|0|0|" + job.nodes + "|2026-11-30T07:30:47|N/A|N/A|" + job.name + "|\n";
+              job.state + "|" + job.reason + "|" + std::to_string(job.status) + "|0|" + job.nodes + "|2026-11-30T07:30:47|N/A|N/A|" +
+              job.name + "|\n";
     return text;
   }
 

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "orchestrator/launch/process.h"
+#include "orchestrator/slurm/launch_problem.h"
 #include "schemas/protocol/document_error.h"
 #include "tests/orchestrator/slurm/follow_fixture.h"
 
@@ -102,6 +103,52 @@ TEST_F(FollowTest, GivesUpAPartThatEndsWithoutAWordTimeAndAgain) {
   ASSERT_EQ(follower_.stops().size(), 1U);
   EXPECT_EQ(follower_.stops()[0].kind, StopKind::kEnvironment);
   EXPECT_TRUE(store_.open().empty());
+}
+
+TEST_F(FollowTest, GivesUpAPartWhoseJobsEndAlikeBeforeARunnerBegins) {
+  submit_all();
+  play({});
+  const auto go_on = slurm_.on_pause;
+  slurm_.on_pause = [&] {
+    for (auto& job : slurm_.jobs) job.state = "FAILED", job.reason = "NonZeroExitCode", job.status = 3 << 8;
+    go_on();
+  };
+  EXPECT_TRUE(follow());
+  EXPECT_EQ(slurm_.num_calls["sbatch"], 2);
+  ASSERT_EQ(follower_.stops().size(), 1U);
+  EXPECT_NE(follower_.stops()[0].reason.find("exit code 3"), std::string::npos) << follower_.stops()[0].reason;
+}
+
+TEST_F(FollowTest, GivesUpAPartOfWhichNoTrialCanBeLaunched) {
+  submit_all();
+  play({{5, [&] {
+           for (const auto& trial : plan_.trials)
+             fail_to_launch(trial, "srun: step 17." + std::to_string(trial.slot) + ": unrecognized option '--nonsense'");
+           write_runner("study", 1, name(), RunnerEnd::kTrialsLeft);
+           slurm_.set(name(), "FAILED", "NonZeroExitCode");
+         }}});
+  EXPECT_TRUE(follow());
+  EXPECT_EQ(slurm_.num_calls["sbatch"], 1);
+  ASSERT_EQ(follower_.stops().size(), 1U);
+  EXPECT_EQ(follower_.stops()[0].kind, StopKind::kEnvironment);
+  EXPECT_NE(follower_.stops()[0].reason.find("unrecognized option '--nonsense'"), std::string::npos) << follower_.stops()[0].reason;
+}
+
+TEST_F(FollowTest, SubmitsAgainWhereTrialsFailedToLaunchInSeveralWaysOrOneWasDone) {
+  for (const char* second : {"another", ""}) {
+    fail_to_launch(plan_.trials[0], "one");
+    if (*second != '\0') fail_to_launch(plan_.trials[1], second);
+    if (*second == '\0') finish(plan_.trials[1]);
+    EXPECT_EQ(common_launch_problem(plan_, folder_, {0, std::nullopt}, 1), "") << second;
+  }
+}
+
+TEST_F(FollowTest, TakesALaunchThatFailedOnceForNoRule) {
+  fail_to_launch(plan_.trials[0], "one");
+  const protocol::SubmissionTask part{std::nullopt, plan_.trials[0].trial_id};
+  EXPECT_EQ(common_launch_problem(plan_, folder_, part, 1), "");
+  fail_to_launch(plan_.trials[0], "one");
+  EXPECT_EQ(common_launch_problem(plan_, folder_, part, 1), "one");
 }
 
 TEST_F(FollowTest, ReportsAJobThatSomebodyElseCancelledAndSubmitsNothing) {

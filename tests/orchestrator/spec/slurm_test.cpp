@@ -119,6 +119,16 @@ TEST(SlurmKeys, AreRefusedWithWhatIsWanted) {
   expect_refused("setup: [[a]]", "launch.setup", {"a list of lines"});
 }
 
+TEST(Shape, OfJobsThatMayLandApartIsWarnedOfUnlessTheyArePinned) {
+  const ParsedSweep apart = parse_slurm("shape: trials");
+  ASSERT_EQ(apart.warnings.size(), 1u);
+  EXPECT_NE(apart.warnings[0].message.find("exit code 7; pin them with nodelist and exclusive"), std::string::npos)
+      << apart.warnings[0].message;
+  EXPECT_EQ(parse_slurm("shape: trials, nodelist: n1, exclusive: false").warnings.size(), 1u);
+  EXPECT_TRUE(parse_slurm("shape: trials, nodelist: n1, exclusive: true").warnings.empty());
+  EXPECT_TRUE(parse_slurm("shape: array").warnings.empty());
+}
+
 TEST(PassedThrough, AreNoOptionsThatRematchSetsOrThatHaveAKey) {
   expect_refused("slurm: {job-name: x}", "launch.slurm", {"'job-name' is set by rematch", "found again by the name"});
   expect_refused("slurm: {array: 0-3}", "launch.slurm", {"launch.shape: array"});

@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include <stdio.h>
 #include <sys/wait.h>
+#include <cstdio>
 
 #include <algorithm>
 #include <array>

@@ -2,11 +2,11 @@
 
 #include <gtest/gtest.h>
 
-#include <stdio.h>
 #include <sys/wait.h>
 
 #include <algorithm>
 #include <array>
+#include <cstdio>
 #include <fstream>
 #include <set>
 #include <sstream>

@@ -9,6 +9,7 @@
 #include "orchestrator/launch/process.h"
 #include "orchestrator/slurm/launch_problem.h"
 #include "orchestrator/slurm/workspace_turn.h"
+#include "orchestrator/spec/nearest.h"
 #include "schemas/protocol/document_error.h"
 
 namespace rematch::slurm {
@@ -24,44 +25,7 @@ constexpr std::chrono::seconds kDocumentsCycle{5};
 // Looking takes no larger share of the time than this, however slow the file system is.
 constexpr int kLeastPauseOverLook = 10;
 
-// Of several jobs of one name, which an sbatch sent twice can leave: one that goes on, else the youngest.
-bool outranks(const JobRow& a, const JobRow& b) {
-  return std::pair(is_active(a.state), a.job_id) > std::pair(is_active(b.state), b.job_id);
-}
-
-const JobRow* row_of(const std::vector<JobRow>& rows, const std::string& name, std::optional<std::int64_t> element) {
-  const JobRow* best = nullptr;
-  for (const JobRow& row : rows)
-    if (row.name == name && row.array_task_id == element && (best == nullptr || outranks(row, *best))) best = &row;
-  return best;
-}
-
-// Of accounting, which has a row an attempt: the last.
-const JobRow* last_row_of(const std::vector<JobRow>& rows, const std::string& name, std::optional<std::int64_t> element) {
-  const JobRow* last = nullptr;
-  for (const JobRow& row : rows)
-    if (row.name == name && row.array_task_id == element) last = &row;
-  return last;
-}
-
-std::string join(const std::vector<std::string>& texts, const std::string& between) {
-  std::string all;
-  for (const std::string& text : texts) all += (all.empty() ? "" : between) + text;
-  return all;
-}
-
 }  // namespace
-
-std::string sight_text(const StudySight& sight) {
-  std::vector<std::string> jobs;
-  for (const auto& [word, num] : sight.num_jobs) jobs.push_back(sight.job.empty() ? std::to_string(num) + " " + word : word);
-  std::string text = (sight.job.empty() ? "jobs" : "job " + sight.job) + ": " + (jobs.empty() ? "none" : join(jobs, ", ")) + "; " +
-                     std::to_string(sight.num_done) + " of " + std::to_string(sight.num_planned) + " trials done";
-  if (sight.in_flight)
-    text += "; " + sight.in_flight->arm + ", block " + std::to_string(sight.in_flight->block) + ", slot " +
-            std::to_string(sight.in_flight->slot);
-  return text;
-}
 
 Follower::Follower(const Surroundings& surroundings, Cluster& cluster, Submitter& submitter, SubmissionStore store, DoneTrials& trials,
                    Watcher& watcher, std::filesystem::path workspace)
@@ -204,179 +168,6 @@ bool Follower::look_afresh(Part& part, Time now) {
   return is_fresh && is_fresh_;
 }
 
-void Follower::ask(Time now) {
-  std::vector<std::string> names;
-  for (const auto& [name, submission] : open_) names.push_back(name);
-  policy_.called(now);
-  const auto rows = cluster_.queue(names);
-  if (!rows) {
-    if (!slurm_is_silent_) watcher_.remarked("Slurm does not answer; what it said last holds: " + rows.error().message);
-    slurm_is_silent_ = true;
-    policy_.asked(now, false);
-    return;
-  }
-  if (slurm_is_silent_) watcher_.remarked("Slurm answers again");
-  slurm_is_silent_ = false;
-  policy_.asked(now, take_rows(rows.value(), now));
-}
-
-std::optional<std::int64_t> Follower::element_of(const Part& part) const {
-  if (open_.at(part.submission).shape != protocol::SubmissionShape::kArray) return std::nullopt;
-  return part.index;
-}
-
-bool Follower::take_rows(const std::vector<JobRow>& rows, Time now) {
-  bool has_changed = false;
-  std::vector<Part*> missing;
-  for (Part& part : parts_) {
-    const JobRow* row = row_of(rows, part.submission, element_of(part));
-    if (row != nullptr)
-      has_changed = see(part, JobSight::kSeen, row, now) || has_changed;
-    else if (!part.end_seen && !part.is_settled)
-      missing.push_back(&part);
-  }
-  if (!missing.empty()) ask_history(missing, now);
-  return has_changed || !missing.empty();
-}
-
-// Of the jobs that the controller has forgotten.
-void Follower::ask_history(const std::vector<Part*>& missing, Time now) {
-  std::vector<JobRow> past;
-  if (cluster_.has_history()) {
-    if (!policy_.may_call(now)) return;  // next time
-    policy_.called(now);
-    std::int64_t first_ns = launch::unix_now_ns();
-    std::set<std::string> names;
-    for (const Part* part : missing) {
-      names.insert(part->submission);
-      first_ns = std::min(first_ns, open_.at(part->submission).intent_unix_ns);
-    }
-    const auto back = std::chrono::minutes((launch::unix_now_ns() - first_ns) / 60'000'000'000 + 60);
-    auto rows = cluster_.history({names.begin(), names.end()}, back);
-    if (!rows) return;  // next time
-    past = std::move(rows).value();
-  }
-  for (Part* part : missing) {
-    const JobRow* row = last_row_of(past, part->submission, element_of(*part));
-    const bool has_ended = row != nullptr && !is_active(row->state);
-    see(*part, has_ended ? JobSight::kSeen : JobSight::kGone, has_ended ? row : nullptr, now);
-  }
-}
-
-// True: it stands otherwise than before.
-bool Follower::see(Part& part, JobSight job, const JobRow* row, Time now) {
-  const bool is_same =
-      part.job == job && (row == nullptr || (part.row && part.row->state == row->state && part.row->node_list == row->node_list));
-  part.job = job;
-  if (row != nullptr) part.row = *row;
-  const bool is_over = job == JobSight::kGone || (row != nullptr && !is_active(row->state));
-  if (!is_over) {
-    part.end_seen.reset();
-    part.was_active = true;
-  }
-  if (is_over && !part.end_seen) part.end_seen = now;
-  return !is_same;
-}
-
-bool Follower::is_part_done(Part& part, const RunnerRecord* runner, bool is_over) {
-  const bool has_ended = runner != nullptr && runner->end.has_value();
-  if (part.is_done.value_or(false)) return true;
-  if (part.is_done && !has_ended && !is_over) return false;
-  bool is_done = trials_.is_done(part.task);
-  const bool is_whole_study = !part.task.block && !part.task.trial_id;
-  if (is_whole_study && base::awaits_decision(trials_.plan())) is_done = is_done && has_ended && runner->end == RunnerEnd::kComplete;
-  part.is_done = is_done;
-  return is_done;
-}
-
-bool Follower::is_past(const Part& part) const {
-  if (submitter_.has_submitted(part.submission)) return false;
-  if (const auto cancel = open_.at(part.submission).cancel_unix_ns) return *cancel < begin_unix_ns_;
-  return !part.was_active;
-}
-
-PartFacts Follower::facts_of(Part& part, Time now) {
-  const Submission& submission = open_.at(part.submission);
-  const RunnerRecord* runner = runners_.newest(part.scope);
-  PartFacts facts;
-  facts.runner_is_alive = runners_.is_alive(part.scope, now);
-  facts.is_done = is_part_done(part, runner, part.end_seen.has_value());
-  if (runner != nullptr && runner->submission == part.submission) {
-    facts.runner_end = runner->end;
-    facts.runner_message = runner->message;
-    facts.has_runner = true;
-  }
-  facts.study_id = submission.study_id;
-  facts.exit_code_before = exit_codes_before_[part.scope];
-  facts.is_cancelled = submission.cancel_unix_ns.has_value();
-  facts.is_past = is_past(part);
-  facts.job = part.job;
-  if (part.row) {
-    facts.state = part.row->state;
-    facts.reason = part.row->reason;
-    if (part.end_seen && !part.row->signal) facts.exit_code = part.row->exit_code;
-  }
-  if (part.end_seen) {
-    facts.seconds_since_end = std::chrono::duration<double>(now - *part.end_seen).count();
-    facts.has_progressed = !facts.is_done && trials_.has_block_since(part.task, submission.intent_unix_ns);
-    if (facts.runner_end == RunnerEnd::kTrialsLeft)
-      facts.launch_problem =
-          common_launch_problem(trials_.plan(), engine::StudyFolder(store_.paths().root), part.task, submission.intent_unix_ns);
-  }
-  if (facts.has_progressed) num_retries_[part.scope] = 0;
-  facts.num_retries = num_retries_[part.scope];
-  return facts;
-}
-
-void Follower::act(Part& part, Time now) {
-  PartFacts facts = facts_of(part, now);
-  Decision decision = decide(facts);
-  if (decision.step != Step::kWait && decision.step != Step::kDone) {  // what is not there must not merely be unseen
-    const bool is_fresh = look_afresh(part, now);
-    facts = facts_of(part, now);
-    if (!is_fresh && part.end_seen && facts.seconds_since_end < kStaleFolderSeconds) return;
-    decision = decide(facts);
-  }
-  tell(part, decision);
-  switch (decision.step) {
-    case Step::kWait: return;
-    case Step::kDone: break;
-    case Step::kCancelAndSubmitAgain:
-    case Step::kSubmitAgain:
-      if (decision.step == Step::kCancelAndSubmitAgain && !cancel(part, now)) return;
-      if (decision.is_counted) ++num_retries_[part.scope];
-      exit_codes_before_[part.scope] = facts.has_runner || facts.state != JobState::kFailed ? std::nullopt : facts.exit_code;
-      again_.push_back(part.task);
-      part.message = decision.reason;
-      break;
-    case Step::kCancelAndStop:
-    case Step::kStop:
-      if (decision.step == Step::kCancelAndStop && !cancel(part, now)) return;
-      stops_.push_back({part.scope, decision.stop, decision.reason});
-      part.message = decision.reason;
-      break;
-  }
-  part.is_settled = true;
-}
-
-bool Follower::cancel(Part& part, Time now) {
-  if (!policy_.may_call(now)) return false;  // next time
-  policy_.called(now);
-  const auto problem = cluster_.cancel_row(*part.row);
-  if (!problem) part.end_seen = now;
-  if (problem) watcher_.remarked("the job of " + part.scope + " could not be cancelled: " + problem->message);
-  return !problem;
-}
-
-// What a reader should know: not that a runner works or a job waits for its turn, which sighted() shows.
-void Follower::tell(Part& part, const Decision& decision) {
-  const bool is_quiet = decision.step == Step::kDone || (decision.step == Step::kWait && decision.id != "held");
-  if (is_quiet || part.told == decision.id) return;
-  part.told = decision.id;
-  const bool submits = decision.step == Step::kSubmitAgain || decision.step == Step::kCancelAndSubmitAgain;
-  watcher_.remarked(part.scope + " (job " + part.submission + "): " + decision.reason + (submits ? "; it is submitted again" : ""));
-}
-
 // Another login may have come first.
 void Follower::drop_what_is_open() {
   std::set<std::string> scopes;
@@ -426,36 +217,10 @@ void Follower::close(const std::string& name) {
       watcher_.remarked("job " + name + " is not needed any more, and could not be cancelled: " + problem->message);
   store_.update(name, [&](Submission& stored) {
     stored.close_unix_ns = launch::unix_now_ns();
-    stored.message = join({messages.begin(), messages.end()}, "; ");
+    stored.message = spec::join({messages.begin(), messages.end()}, "; ");
   });
   std::erase_if(parts_, [&](const Part& part) { return part.submission == name; });
   open_.erase(name);
-}
-
-StudySight Follower::sight() const {
-  StudySight sight;
-  sight.num_done = trials_.num_done();
-  sight.num_planned = trials_.num_planned();
-  for (const Part& part : parts_) {
-    if (part.is_settled) continue;
-    std::string word = "unknown to Slurm";
-    if (part.job == JobSight::kUnknown) word = "submitted";
-    const RunnerRecord* runner = runners_.newest(part.scope);
-    const bool has_started = runner != nullptr && runner->submission == part.submission && !runner->end;
-    if (part.job == JobSight::kSeen) word = part.row->state_text;
-    if (part.job == JobSight::kSeen && part.row->state == JobState::kPending && !part.row->reason.empty())
-      word += " (" + part.row->reason + ")";
-    const bool is_behind = part.job == JobSight::kUnknown || (part.job == JobSight::kSeen && part.row->state == JobState::kPending);
-    if (has_started && is_behind) word = to_string(JobState::kRunning);
-    ++sight.num_jobs[word];
-    if (!sight.in_flight && runner != nullptr) sight.in_flight = trials_.in_flight(part.task);
-  }
-  if (parts_.size() == 1) {
-    const Part& only = parts_.front();
-    sight.job = std::to_string(open_.at(only.submission).job_id.value_or(0));
-    if (only.row && !only.row->node_list.empty()) sight.job += " on " + only.row->node_list;
-  }
-  return sight;
 }
 
 }  // namespace rematch::slurm

@@ -2,9 +2,8 @@
 #include "orchestrator/slurm/follow.h"
 
 #include <fstream>
+#include <set>
 
-#include "orchestrator/launch/process.h"
-#include "orchestrator/slurm/launch_problem.h"
 #include "schemas/protocol/document_error.h"
 #include "tests/orchestrator/slurm/follow_fixture.h"
 

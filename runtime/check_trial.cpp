@@ -9,6 +9,7 @@
 #include "runtime/base/errors.h"
 #include "runtime/base/log.h"
 #include "runtime/models/model.h"
+#include "schemas/protocol/describe.h"
 #include "schemas/protocol/optimizer_problems.h"
 #include "schemas/protocol/pipeline_layers.h"
 
@@ -86,6 +87,22 @@ void check_context_parallelism(const protocol::Trial& trial) {
                                                                "; unfused attention has no context parallelism");
 }
 
+bool has_experts(const protocol::ModelSpec& model) {
+  const auto& families = models::families();
+  return std::any_of(families.begin(), families.end(), [&](const auto* family) {
+    const protocol::FamilyDescription described = family->describe();
+    return described.name == model.family && protocol::count_sites(described, model.fields, "moe") > 0;
+  });
+}
+
+// Megatron's rule M5: the routed rows of a rank must be its own.
+void check_experts(const protocol::Trial& trial) {
+  const auto& parallel = trial.parallel;
+  require(parallel.tensor_model_parallel_size == 1 || parallel.sequence_parallel || !has_experts(trial.model),
+          "parallel.sequence_parallel: a mixture of experts wants true with tensor_model_parallel_size > 1 (" +
+              std::to_string(parallel.tensor_model_parallel_size) + "), found false");
+}
+
 }  // namespace
 
 void check_trial(const protocol::Trial& trial, const RankEnvironment& environment) {
@@ -100,6 +117,7 @@ void check_trial(const protocol::Trial& trial, const RankEnvironment& environmen
   require(trial.backend.device != "cuda" || probes::built_with_cuda(),
           "backend.device: cuda wants a trainer built with WITH_CUDA=ON (preset cuda); this one was built without");
   check_context_parallelism(trial);
+  check_experts(trial);
   check_pipeline(trial);
   require(trial.training.bf16, "training.bf16: this trainer has bf16 parameters only");
   check_optimizer(trial.optimizer);

@@ -32,18 +32,10 @@ ExpertsShape local_experts(const MoeShape& shape, const mesh::Mesh& mesh) {
           .grouped_gemm = shape.grouped_gemm};
 }
 
-// Megatron's rule M5: the routed rows of a rank must be its own.
-const MoeShape& checked(const MoeShape& shape, const mesh::Mesh& mesh) {
-  if (mesh.tensor().size() > 1 && !mesh.dims().spec().sequence_parallel)
-    throw base::BadTrial("parallel.sequence_parallel: a mixture of experts wants true with tensor_model_parallel_size > 1 (" +
-                         std::to_string(mesh.tensor().size()) + "), found false");
-  return shape;
-}
-
 }  // namespace
 
 MoeLayer::MoeLayer(const std::string& name, const MoeShape& shape, const ModuleContext& context, double loss_scale)
-    : shape_(checked(shape, context.mesh)),
+    : shape_(shape),
       mesh_(context.mesh),
       loss_scale_(loss_scale),
       tracker_({.num_experts = shape.router.num_experts,

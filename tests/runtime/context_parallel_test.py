@@ -107,9 +107,11 @@ class RefusalsTest(unittest.TestCase):
     def refused(self, wanted, **layout):
         document = trial_document([], world_size=2, expert_parallel=1, parallel={"context_parallel_size": 2}, **layout)
         run = Run(document)
-        self.assertEqual(run.exit_codes, [13, 13])
+        # What only the model's parts refuse a rank may hear of from the other before it comes to its own refusal.
+        self.assertIn(13, run.exit_codes)
+        self.assertLessEqual(set(run.exit_codes), {12, 13})
         for piece in wanted:
-            self.assertIn(piece, run.logs[0])
+            self.assertIn(piece, "\n".join(run.logs))
 
     def test_a_sequence_that_does_not_divide_in_two_chunks_a_rank(self):
         self.refused(["training.seq_length", "multiple of chunks of a rank 2 * context_parallel_size 2", "126"], preset="llama3_tiny",

@@ -1,7 +1,8 @@
 #include "orchestrator/base/slurm_time.h"
 
-#include <charconv>
 #include <vector>
+
+#include "orchestrator/base/whole_number.h"
 
 namespace rematch::base {
 
@@ -13,10 +14,8 @@ constexpr std::int64_t kDay = 24 * kHour;
 constexpr std::int64_t kMost = 1'000'000'000;
 
 std::optional<std::int64_t> parse_count(std::string_view text) {
-  std::int64_t count = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), count);
-  const bool is_whole = error == std::errc{} && end == text.data() + text.size();
-  return is_whole && count >= 0 && count < kMost ? std::optional(count) : std::nullopt;
+  const auto count = whole_number(text);
+  return count && *count >= 0 && *count < kMost ? count : std::nullopt;
 }
 
 // "1:30:00" -> 1, 30, 0; empty when a part is no number.

@@ -11,6 +11,7 @@
 #include "orchestrator/base/study_plan.h"
 #include "orchestrator/cli/progress.h"
 #include "orchestrator/cli/stop_request.h"
+#include "orchestrator/cli/study_folders.h"
 #include "orchestrator/cli/verb.h"
 #include "orchestrator/engine/engine.h"
 #include "orchestrator/engine/workspace_lock.h"
@@ -27,18 +28,13 @@ namespace fs = std::filesystem;
 
 // Name, id or the beginning of the id, or the folder's name, which is both.
 bool is_named(const fs::path& folder, const std::string& key) {
-  constexpr std::size_t kIdLength = 16;
-  const std::string whole = folder.filename();
-  if (whole == key || whole.size() <= kIdLength) return whole == key;
-  const std::string id = whole.substr(whole.size() - kIdLength);
-  return whole.substr(0, whole.size() - kIdLength - 1) == key || id.starts_with(key);
+  const FolderName name = split_folder_name(folder);
+  return folder.filename() == key || name.name == key || (!name.study_id.empty() && name.study_id.starts_with(key));
 }
 
 std::vector<fs::path> folders_named(const fs::path& workspace, const std::string& key) {
-  std::vector<fs::path> found;
-  std::error_code none;
-  for (const auto& entry : fs::directory_iterator(protocol::WorkspacePaths{workspace}.studies(), none))
-    if (is_named(entry.path(), key) && fs::exists(protocol::StudyPaths{entry.path()}.plan())) found.push_back(entry.path());
+  std::vector<fs::path> found = study_folders(workspace);
+  std::erase_if(found, [&](const fs::path& folder) { return !is_named(folder, key); });
   return found;
 }
 

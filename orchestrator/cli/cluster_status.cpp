@@ -3,14 +3,12 @@
 #include <time.h>
 
 #include <algorithm>
-#include <map>
-#include <system_error>
+#include <chrono>
 
 #include "orchestrator/base/study_plan.h"
 #include "orchestrator/slurm/launch_problem.h"
 #include "orchestrator/slurm/parts.h"
 #include "orchestrator/slurm/runner_watch.h"
-#include "schemas/protocol/document_error.h"
 #include "schemas/protocol/trial_paths.h"
 
 namespace rematch::cli {
@@ -27,23 +25,6 @@ constexpr std::int64_t kNsPerSecond = 1'000'000'000;
 
 bool is_whole_study(const SubmissionTask& task) { return !task.block && !task.trial_id; }
 
-// Of each scope the one of the highest epoch.
-std::map<std::string, RunnerRecord> newest_runners(const std::filesystem::path& study_folder) {
-  std::map<std::string, RunnerRecord> newest;
-  std::error_code none;
-  for (const auto& entry : std::filesystem::directory_iterator(protocol::StudyPaths{study_folder}.runners(), none)) {
-    if (entry.path().extension() != ".json") continue;
-    try {
-      RunnerRecord record = protocol::read_runner_record(entry.path());
-      const auto known = newest.find(record.scope);
-      if (known == newest.end() || known->second.epoch < record.epoch) newest.insert_or_assign(record.scope, std::move(record));
-    } catch (const protocol::DocumentError&) {
-      continue;  // of another version, or gone meanwhile
-    }
-  }
-  return newest;
-}
-
 // The row of a job's element; of several jobs of that name the last.
 const JobRow* row_of(const std::vector<JobRow>& rows, const Submission& submission, std::size_t index) {
   const JobRow* found = nullptr;
@@ -57,8 +38,9 @@ const JobRow* row_of(const std::vector<JobRow>& rows, const Submission& submissi
 class Look {
  public:
   explicit Look(const ClusterLook& look)
-      : look_(look), folder_(look.study_folder), done_(look.plan, folder_), runners_(newest_runners(look.study_folder)) {
+      : look_(look), folder_(look.study_folder), done_(look.plan, folder_), runners_(protocol::StudyPaths{look.study_folder}.runners()) {
     done_.look_at_all();
+    runners_.look(std::chrono::steady_clock::now());
   }
 
   ClusterStatus run() {
@@ -83,7 +65,7 @@ class Look {
     if (submission.shape == protocol::SubmissionShape::kArray) job.job += "_" + std::to_string(index);
     job.state = row != nullptr ? row->state_text : look_.queue ? "gone" : "unknown";
     if (row != nullptr) add_row(job, *row);
-    if (const auto runner = runners_.find(job.scope); runner != runners_.end()) add_runner(job, runner->second);
+    if (const RunnerRecord* runner = runners_.newest(job.scope)) add_runner(job, *runner);
     job.decision = slurm::decide(facts_of(submission, task, job, row));
     if (job.decision.id == "runner-lives" || job.decision.id == "active") job.trial = find_running(folder_, look_.plan, task);
     return job;
@@ -131,7 +113,7 @@ class Look {
   const ClusterLook& look_;
   engine::StudyFolder folder_;
   slurm::DoneTrials done_;
-  std::map<std::string, RunnerRecord> runners_;
+  slurm::RunnerWatch runners_;
 };
 
 }  // namespace

@@ -9,6 +9,7 @@
 
 #include "orchestrator/base/study_plan.h"
 #include "orchestrator/cli/kept_report.h"
+#include "orchestrator/cli/study_folders.h"
 #include "orchestrator/cli/verb.h"
 #include "orchestrator/collect/collect.h"
 #include "orchestrator/engine/study_folder.h"
@@ -24,16 +25,6 @@
 namespace rematch::cli {
 
 namespace {
-
-// By name, so that two runs do the same. A folder without study.json is no study yet: whoever made it died, and no trial was started.
-std::vector<std::filesystem::path> study_folders(const protocol::WorkspacePaths& workspace) {
-  std::vector<std::filesystem::path> folders;
-  if (std::filesystem::exists(workspace.studies()))
-    for (const auto& entry : std::filesystem::directory_iterator(workspace.studies()))
-      if (entry.is_directory() && std::filesystem::exists(protocol::StudyPaths{entry.path()}.plan())) folders.push_back(entry.path());
-  std::sort(folders.begin(), folders.end());
-  return folders;
-}
 
 base::Result<base::StudyPlan> read_plan(const std::filesystem::path& folder) {
   try {
@@ -130,7 +121,7 @@ class IngestVerb final : public Verb {
 
   static Exit ingest_all(store::Store& database, const protocol::WorkspacePaths& workspace, Streams streams) {
     Exit exit = Exit::kOk;
-    for (const std::filesystem::path& folder : study_folders(workspace)) {
+    for (const std::filesystem::path& folder : study_folders(workspace.root)) {
       const base::Result<base::StudyPlan> plan = read_plan(folder);
       if (plan)
         ingest_study(database, plan.value(), folder, streams);

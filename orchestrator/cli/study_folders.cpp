@@ -42,8 +42,10 @@ std::optional<StartedTrial> newest_trial(const fs::path& study_folder, const std
 
 std::vector<fs::path> study_folders(const fs::path& workspace) {
   std::vector<fs::path> folders;
+  const fs::path studies = protocol::WorkspacePaths{workspace}.studies();
+  if (!fs::exists(studies)) return folders;
   std::error_code none;
-  for (const auto& entry : fs::directory_iterator(protocol::WorkspacePaths{workspace}.studies(), none))
+  for (const auto& entry : fs::directory_iterator(studies))
     if (fs::exists(protocol::StudyPaths{entry.path()}.plan(), none)) folders.push_back(entry.path());
   std::sort(folders.begin(), folders.end());
   return folders;

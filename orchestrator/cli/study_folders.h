@@ -11,7 +11,8 @@
 
 namespace rematch::cli {
 
-// By name.
+// By name, so that two looks do the same. A folder without study.json is no study yet: whoever made it died, and no trial was started.
+// Throws std::filesystem::filesystem_error where the studies are there and cannot be listed: none is not the same as not known.
 std::vector<std::filesystem::path> study_folders(const std::filesystem::path& workspace);
 
 // "first" and "12ab34cd56ef7890" of first-12ab34cd56ef7890.

@@ -2,13 +2,11 @@
 
 #include <sys/timex.h>
 #include <time.h>
-#include <unistd.h>
 
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <sstream>
 
+#include "orchestrator/launch/find_program.h"
 #include "orchestrator/launch/reserved_port.h"
 
 namespace rematch::doctor {
@@ -16,14 +14,6 @@ namespace rematch::doctor {
 namespace {
 
 namespace fs = std::filesystem;
-
-bool is_on_path(const std::string& program) {
-  const char* search_path = std::getenv("PATH");  // NOLINT(concurrency-mt-unsafe)
-  std::istringstream folders(search_path == nullptr ? "" : search_path);
-  for (std::string folder; std::getline(folders, folder, ':');)
-    if (::access((fs::path(folder) / program).c_str(), X_OK) == 0) return true;
-  return false;
-}
 
 Finding ports() {
   Finding finding{"ports", State::kOk, "a free port of the loopback address for the ranks' rendezvous", "", ""};
@@ -80,7 +70,7 @@ Finding devices() {
   if (num_devices > 0) finding.found = std::to_string(num_devices) + " NVIDIA: " + finding.found;
   if (num_devices > 0) return finding;
   finding.found = "no NVIDIA GPU";
-  if (!is_on_path("nvidia-smi")) return finding;
+  if (!launch::find_program("nvidia-smi")) return finding;
   finding.state = State::kWarning;
   finding.found += ", though nvidia-smi is there";
   finding.advice = "Load the driver if this machine has a GPU";
@@ -91,7 +81,7 @@ Finding slurm() {
   std::string found;
   std::string missing;
   for (const char* command : {"sbatch", "srun", "squeue", "sacct", "scancel", "scontrol"}) {
-    std::string& list = is_on_path(command) ? found : missing;
+    std::string& list = launch::find_program(command) ? found : missing;
     list += (list.empty() ? "" : ", ") + std::string(command);
   }
   Finding finding{"slurm", State::kOk, "its commands, where trials are to run on a cluster", "", ""};

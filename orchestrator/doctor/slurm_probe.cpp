@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <fstream>
 #include <map>
-#include <random>
 #include <system_error>
 
+#include "orchestrator/base/random_hex.h"
 #include "orchestrator/doctor/probe_script.h"
 #include "orchestrator/slurm/job_table.h"
 #include "schemas/protocol/record_file.h"
@@ -25,14 +25,6 @@ constexpr seconds kAsk{5};           // between two questions to Slurm
 constexpr seconds kFilesMayLag{30};  // behind the end of a job, on a network file system
 constexpr const char* kLongQueue = "The queue may be long: try again, with --partition of one that is not, or with a longer --wait";
 constexpr const char* kWanted = "a job of one minute that runs on as many nodes as asked for";
-
-std::string random_name() {
-  constexpr const char* kDigits = "0123456789abcdef";
-  std::random_device device;
-  std::string name = "rematch-doctor-";
-  for (int i = 0; i < 12; ++i) name += kDigits[device() % 16];
-  return name;
-}
 
 // The probe's files in the workspace. What was not there before is gone afterwards.
 class ProbeFolder {
@@ -69,7 +61,11 @@ bool says_why(const slurm::JobRow& row) { return row.exit_code == kFolderNotSeen
 class Probe {
  public:
   Probe(slurm::Client& client, const ProbeRequest& request, const ProbeClock& clock)
-      : client_(client), request_(request), clock_(clock), name_(random_name()), folder_(request.workspace, name_) {}
+      : client_(client),
+        request_(request),
+        clock_(clock),
+        name_("rematch-doctor-" + base::random_hex(12)),
+        folder_(request.workspace, name_) {}
 
   Findings run() {
     protocol::write_file_by_rename(folder_.path() / kSentFile, name_);

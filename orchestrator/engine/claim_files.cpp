@@ -5,9 +5,9 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <charconv>
 #include <system_error>
 
+#include "orchestrator/base/whole_number.h"
 #include "schemas/protocol/document_error.h"
 #include "schemas/protocol/record_file.h"
 #include "schemas/protocol/write_boundary.h"
@@ -45,11 +45,9 @@ std::optional<ClaimName> parse_claim_name(const fs::path& path) {
   const std::string name = path.filename();
   const auto dash = name.rfind('-');
   if (!name.ends_with(kEnding) || dash == std::string::npos || dash == 0) return std::nullopt;
-  ClaimName claim{name.substr(0, dash), 0};
-  const char* end = name.data() + name.size() - kEnding.size();
-  const auto parsed = std::from_chars(name.data() + dash + 1, end, claim.epoch);
-  if (parsed.ec != std::errc() || parsed.ptr != end || claim.epoch < 1) return std::nullopt;
-  return claim;
+  const auto epoch = base::whole_number(std::string_view(name).substr(dash + 1, name.size() - kEnding.size() - dash - 1));
+  if (!epoch || *epoch < 1) return std::nullopt;
+  return ClaimName{name.substr(0, dash), *epoch};
 }
 
 std::vector<ClaimName> claims_in(const fs::path& runners) {

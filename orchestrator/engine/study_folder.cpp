@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "orchestrator/base/study_plan.h"
+#include "orchestrator/base/whole_number.h"
 #include "orchestrator/launch/this_host.h"
 #include "schemas/protocol/document_error.h"
 #include "schemas/protocol/record_file.h"
@@ -28,11 +29,8 @@ std::optional<std::int64_t> attempt_number(const fs::path& folder) {
   constexpr std::string_view kPrefix = "attempt-";
   const std::string name = folder.filename();
   if (!name.starts_with(kPrefix)) return std::nullopt;
-  std::int64_t number = 0;
-  const char* end = name.data() + name.size();
-  const auto parsed = std::from_chars(name.data() + kPrefix.size(), end, number);
-  if (parsed.ec != std::errc() || parsed.ptr != end || number < 1) return std::nullopt;
-  return number;
+  const auto number = base::whole_number(std::string_view(name).substr(kPrefix.size()));
+  return number && *number >= 1 ? number : std::nullopt;
 }
 
 // What is set aside is not done, whoever marked it.

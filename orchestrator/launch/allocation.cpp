@@ -1,7 +1,8 @@
 #include "orchestrator/launch/allocation.h"
 
-#include <charconv>
 #include <cstdlib>
+
+#include "orchestrator/base/whole_number.h"
 
 namespace rematch::launch {
 
@@ -12,10 +13,7 @@ std::optional<std::string> environment_text(const char* name) {
 
 std::optional<std::int64_t> environment_number(const char* name) {
   const auto text = environment_text(name);
-  if (!text) return std::nullopt;
-  std::int64_t number = 0;
-  const auto parsed = std::from_chars(text->data(), text->data() + text->size(), number);
-  return parsed.ec == std::errc() && parsed.ptr == text->data() + text->size() ? std::optional(number) : std::nullopt;
+  return text ? base::whole_number(*text) : std::nullopt;
 }
 
 protocol::LaunchNode node_from_environment(const std::string& host) {

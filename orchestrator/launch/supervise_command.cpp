@@ -1,18 +1,8 @@
 #include "orchestrator/launch/supervise_command.h"
 
-#include <charconv>
+#include "orchestrator/base/whole_number.h"
 
 namespace rematch::launch {
-
-namespace {
-
-std::optional<std::int64_t> whole_number(const std::string& text) {
-  std::int64_t number = 0;
-  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), number);
-  return parsed.ec == std::errc() && parsed.ptr == text.data() + text.size() ? std::optional(number) : std::nullopt;
-}
-
-}  // namespace
 
 std::vector<std::string> supervise_command(const SuperviseArguments& arguments) {
   std::vector<std::string> words = {kSuperviseVerb, arguments.trainer.string(), arguments.attempt_folder.string(),
@@ -23,8 +13,8 @@ std::vector<std::string> supervise_command(const SuperviseArguments& arguments) 
 
 std::optional<SuperviseArguments> parse_supervise_command(int argc, const char* const* argv) {
   if ((argc != 5 && argc != 6) || std::string(argv[1]) != kSuperviseVerb) return std::nullopt;
-  const auto attempt = whole_number(argv[4]);
-  const auto port = argc == 6 ? whole_number(argv[5]) : std::nullopt;
+  const auto attempt = base::whole_number(argv[4]);
+  const auto port = argc == 6 ? base::whole_number(argv[5]) : std::nullopt;
   if (!attempt || (argc == 6 && !port)) return std::nullopt;
   return SuperviseArguments{argv[2], argv[3], *attempt, port};
 }

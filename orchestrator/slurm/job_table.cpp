@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <utility>
+
+#include "orchestrator/base/whole_number.h"
+#include "orchestrator/spec/nearest.h"
 
 namespace rematch::slurm {
 
@@ -40,19 +42,6 @@ std::vector<std::string_view> split(std::string_view text, char separator) {
   return parts;
 }
 
-std::optional<std::int64_t> number(std::string_view text) {
-  std::int64_t value = 0;
-  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (parsed.ec != std::errc() || parsed.ptr != text.data() + text.size()) return std::nullopt;
-  return value;
-}
-
-std::string joined(const std::vector<std::string>& names) {
-  std::string list;
-  for (const std::string& name : names) list += (list.empty() ? "" : ",") + name;
-  return list;
-}
-
 // Slurm has several words for a time, a list or a name that is not there.
 std::string known(std::string_view text) {
   for (const std::string_view nothing : {"N/A", "Unknown", "(null)", "None assigned", "None"})
@@ -64,8 +53,8 @@ std::string known(std::string_view text) {
 void read_exit(JobRow& row, std::string_view text) {
   const auto parts = split(text, ':');
   if (parts.size() != 2) return;
-  row.exit_code = number(parts[0]);
-  row.signal = number(parts[1]);
+  row.exit_code = base::whole_number(parts[0]);
+  row.signal = base::whole_number(parts[1]);
   if (row.signal == 0) row.signal.reset();
 }
 
@@ -76,7 +65,7 @@ void read_state(JobRow& row, std::string_view text) {
 
 // What waitpid() would have given.
 void read_wait_status(JobRow& row, std::string_view text) {
-  const auto status = number(text);
+  const auto status = base::whole_number(text);
   if (!status) return;
   row.exit_code = *status >> 8 & 0xff;
   if ((*status & 0x7f) != 0) row.signal = *status & 0x7f;
@@ -87,15 +76,15 @@ std::optional<JobRow> squeue_row(std::string_view line) {
   constexpr std::size_t kColumns = 12;
   if (cells.size() < kColumns) return std::nullopt;
   JobRow row;
-  const auto id = number(cells[0]);
+  const auto id = base::whole_number(cells[0]);
   if (!id) return std::nullopt;
   row.job_id = *id;
-  row.array_task_id = number(cells[2]);
-  if (cells[2] != "N/A" && !cells[2].empty()) row.array_job_id = number(cells[1]);
+  row.array_task_id = base::whole_number(cells[2]);
+  if (cells[2] != "N/A" && !cells[2].empty()) row.array_job_id = base::whole_number(cells[1]);
   read_state(row, cells[3]);
   row.reason = known(cells[4]);
   read_wait_status(row, cells[5]);
-  row.restart_count = number(cells[6]);
+  row.restart_count = base::whole_number(cells[6]);
   row.node_list = known(cells[7]);
   row.submit_time = known(cells[8]);
   row.start_time = known(cells[9]);
@@ -108,8 +97,8 @@ std::optional<JobRow> squeue_row(std::string_view line) {
 void read_element(JobRow& row, std::string_view text) {
   const auto gap = text.find('_');
   if (gap == std::string_view::npos) return;
-  row.array_job_id = number(text.substr(0, gap));
-  row.array_task_id = number(text.substr(gap + 1));
+  row.array_job_id = base::whole_number(text.substr(0, gap));
+  row.array_task_id = base::whole_number(text.substr(gap + 1));
 }
 
 std::optional<JobRow> sacct_row(std::string_view line) {
@@ -117,7 +106,7 @@ std::optional<JobRow> sacct_row(std::string_view line) {
   constexpr std::size_t kColumns = 9;
   if (cells.size() < kColumns) return std::nullopt;
   JobRow row;
-  const auto id = number(cells[0]);
+  const auto id = base::whole_number(cells[0]);
   if (!id) return std::nullopt;
   row.job_id = *id;
   read_element(row, cells[1]);
@@ -183,7 +172,7 @@ bool is_active(JobState state) {
 
 std::vector<std::string> squeue_command(std::int64_t user_id, const std::vector<std::string>& names) {
   std::vector<std::string> command = {"squeue", "-h", "-t", "all", "-r", "-u", std::to_string(user_id)};
-  if (!names.empty() && names.size() <= kMostNames) command.insert(command.end(), {"-n", joined(names)});
+  if (!names.empty() && names.size() <= kMostNames) command.insert(command.end(), {"-n", spec::join(names, ",")});
   command.insert(command.end(), {"-O",
                                  "JobID:|,ArrayJobID:|,ArrayTaskID:|,State:|,Reason:|,exit_code:|,RestartCnt:|,NodeList:|,SubmitTime:|,"
                                  "StartTime:|,EndTime:|,Name:|"});
@@ -194,7 +183,7 @@ std::vector<JobRow> parse_squeue(std::string_view text) { return rows_of(text, s
 
 std::vector<std::string> sacct_command(std::int64_t user_id, const std::vector<std::string>& names, std::chrono::minutes back) {
   std::vector<std::string> command = {"sacct", "-X", "-n", "-P", "-D", "-u", std::to_string(user_id)};
-  if (!names.empty() && names.size() <= kMostNames) command.insert(command.end(), {"--name", joined(names)});
+  if (!names.empty() && names.size() <= kMostNames) command.insert(command.end(), {"--name", spec::join(names, ",")});
   command.insert(command.end(), {"-S", "now-" + std::to_string(back.count()) + "minutes", "-o",
                                  "JobIDRaw,JobID,JobName,State,ExitCode,Submit,Start,End,NodeList"});
   return command;

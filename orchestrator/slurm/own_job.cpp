@@ -2,10 +2,10 @@
 
 #include <stdlib.h>
 
-#include <charconv>
 #include <string_view>
 
 #include "orchestrator/base/slurm_time.h"
+#include "orchestrator/base/whole_number.h"
 
 namespace rematch::slurm {
 
@@ -15,12 +15,6 @@ std::string_view without_blanks(std::string_view text) {
   const auto begin = text.find_first_not_of(" \t\n");
   if (begin == std::string_view::npos) return {};
   return text.substr(begin, text.find_last_not_of(" \t\n") - begin + 1);
-}
-
-std::optional<std::int64_t> whole_number(std::string_view text) {
-  std::int64_t number = 0;
-  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), number);
-  return parsed.ec == std::errc() && parsed.ptr == text.data() + text.size() ? std::optional(number) : std::nullopt;
 }
 
 // One field of this job as squeue writes it; empty: no answer.
@@ -50,7 +44,7 @@ std::optional<std::chrono::seconds> time_left(Client& client, const protocol::Al
 }
 
 std::optional<std::int64_t> num_nodes_now(Client& client, const protocol::Allocation& job) {
-  return whole_number(squeue_field(client, job, "%D"));
+  return base::whole_number(squeue_field(client, job, "%D"));
 }
 
 std::optional<base::Error> requeue(Client& client, const protocol::Allocation& job) {
@@ -68,7 +62,7 @@ std::optional<std::chrono::seconds> signal_margin(const std::vector<std::string>
     if (!word.starts_with(kOption)) continue;
     const auto at = word.find('@');
     const auto seconds =
-        at == std::string_view::npos ? std::optional<std::int64_t>(60) : whole_number(word.substr(at + 1));  // sbatch's own
+        at == std::string_view::npos ? std::optional<std::int64_t>(60) : base::whole_number(word.substr(at + 1));  // sbatch's own
     if (word.find("USR1") != std::string_view::npos && seconds) margin = std::chrono::seconds(*seconds);
   }
   return margin;

@@ -4,10 +4,10 @@
 #include <unistd.h>
 
 #include <exception>
-#include <random>
 #include <utility>
 #include <vector>
 
+#include "orchestrator/base/random_hex.h"
 #include "orchestrator/engine/claim.h"
 #include "orchestrator/engine/engine.h"
 #include "orchestrator/engine/held_signals.h"
@@ -35,14 +35,6 @@ using protocol::RunnerEnd;
 // Time to end cleanly where the submission asks for no signal.
 constexpr std::chrono::seconds kMarginWithoutSignal{30};
 
-std::string new_runner_id() {
-  constexpr const char* kDigits = "0123456789abcdef";
-  std::random_device random;
-  std::string id;
-  for (int i = 0; i < 16; ++i) id += kDigits[random() % 16];
-  return id;
-}
-
 // Slurm's names of the allocation's nodes, in its order; outside Slurm this host's.
 std::vector<std::string> node_names(const std::string& host) {
   const auto list = launch::environment_text("SLURM_JOB_NODELIST");
@@ -54,7 +46,7 @@ std::vector<std::string> node_names(const std::string& host) {
 protocol::RunnerRecord describe(const Assignment& assignment) {
   protocol::RunnerRecord record;
   record.scope = protocol::scope_of(assignment.task);
-  record.runner_id = new_runner_id();
+  record.runner_id = base::random_hex(16);
   // Before any thread of this process is started: what it starts knows whose it is.
   ::setenv(launch::kRunnerVariable, record.runner_id.c_str(), 1);  // NOLINT(concurrency-mt-unsafe)
   record.submission = assignment.submission.name;

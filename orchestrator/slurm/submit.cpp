@@ -4,11 +4,11 @@
 #include <array>
 #include <charconv>
 #include <iterator>
-#include <random>
 #include <sstream>
 #include <string_view>
 #include <utility>
 
+#include "orchestrator/base/random_hex.h"
 #include "orchestrator/launch/process.h"
 #include "orchestrator/slurm/parts.h"
 #include "orchestrator/slurm/runner_watch.h"
@@ -24,13 +24,6 @@ namespace {
 constexpr std::array<std::string_view, 9> kUnreachable = {"Unable to contact",   "timed out",     "Connection refused",
                                                           "Zero Bytes",          "temporarily",   "Transport endpoint",
                                                           "Unable to establish", "communication", "Connection reset"};
-
-std::string make_nonce() {
-  std::random_device device;
-  std::array<char, 9> digits{};
-  std::snprintf(digits.data(), digits.size(), "%08x", static_cast<unsigned>(device()));
-  return digits.data();
-}
 
 }  // namespace
 
@@ -76,7 +69,7 @@ std::vector<std::vector<SubmissionTask>> Submitter::split(std::vector<Submission
 
 SubmitResult Submitter::submit(const std::vector<SubmissionTask>& tasks) {
   BatchJob job = setup_.job;
-  job.name = job_name(setup_.study_name, setup_.study_id, make_nonce());
+  job.name = job_name(setup_.study_name, setup_.study_id, base::random_hex(8));
   job.num_tasks = static_cast<std::int64_t>(tasks.size());
   Submission submission;
   submission.name = job.name;

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string_view>
 
+#include "orchestrator/base/whole_number.h"
 #include "orchestrator/spec/keys.h"
 #include "orchestrator/spec/nearest.h"
 #include "orchestrator/spec/slurm_pass_through.h"
@@ -94,12 +95,7 @@ void spread_over_nodes(ParseState& state) {
 }
 
 // "a100:4" -> 4; null where it is not of that form.
-std::optional<std::int64_t> devices_of(std::string_view text) {
-  text = text.substr(text.rfind(':') + 1);
-  std::int64_t count = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), count);
-  return error == std::errc{} && end == text.data() + text.size() ? std::optional(count) : std::nullopt;
-}
+std::optional<std::int64_t> devices_of(std::string_view text) { return base::whole_number(text.substr(text.rfind(':') + 1)); }
 
 void check_devices(ParseState& state) {
   const SlurmSpec& slurm = state.spec.slurm;

@@ -34,15 +34,20 @@ void keep_report(store::Store& store, const base::StudyRows& study, const base::
   const std::optional<std::string> build = probes::program_build_id();
   if (!build || base::is_predicted(study.plan) || !verdict.unmatched.empty()) return;
   const report::ReportModel model = report::make_report(study, verdict);
-  store.put_report(study.plan.study_id,
-                   {*build, text_without_trials(study.plan), report::model_text(model), base::exit_code(verdict.conclusion)});
+  store.put_report(study.plan.study_id, {*build, text_without_trials(study.plan), report::model_text(model),
+                                         base::exit_code(verdict.conclusion), report::plots_text(model.plots)});
 }
 
-std::optional<KeptReport> find_kept_report(const store::Store& store, const std::string& study_id) {
-  const std::optional<store::StoredReport> stored = store.report(study_id);
+std::optional<KeptReport> find_kept_report(const store::Store& store, const std::string& study_id, store::Store::ReportPlots plots) {
+  const std::optional<store::StoredReport> stored = store.report(study_id, plots);
   if (!stored || stored->build_id != probes::program_build_id()) return std::nullopt;
   std::optional<report::ReportModel> model = report::parse_model(stored->model);
   if (!model) return std::nullopt;
+  if (plots == store::Store::ReportPlots::kRead) {
+    std::optional<std::vector<report::Plot>> pictures = report::parse_plots(stored->plots);
+    if (!pictures) return std::nullopt;
+    model->plots = *std::move(pictures);
+  }
   return KeptReport{*std::move(model), static_cast<int>(stored->conclusion)};
 }
 

@@ -19,7 +19,8 @@ struct KeptReport {
 
 void keep_report(store::Store& store, const base::StudyRows& study, const base::StudyVerdict& verdict);
 // nullopt: none was kept, or another build's.
-std::optional<KeptReport> find_kept_report(const store::Store& store, const std::string& study_id);
+std::optional<KeptReport> find_kept_report(const store::Store& store, const std::string& study_id,
+                                           store::Store::ReportPlots plots = store::Store::ReportPlots::kLeft);
 // The same, of a study that was carried out by this very plan, every trial done. Looks for done.json of every trial in the workspace.
 std::optional<KeptReport> find_finished_report(const std::filesystem::path& workspace, const base::StudyPlan& plan);
 

@@ -83,6 +83,48 @@ Table parse_table(const Json& document) {
   return table;
 }
 
+Json to_document(const PlotAxis& axis) { return {axis.title, static_cast<int>(axis.unit)}; }
+
+PlotAxis parse_axis(const Json& document) { return {document.at(0), PlotUnit{document.at(1).get<int>()}}; }
+
+Json to_document(const PlotSeries& series) {
+  Json heights = Json::array();
+  for (const std::optional<double>& y : series.y) heights.push_back(y ? Json(*y) : Json(nullptr));
+  return {series.name, series.x, std::move(heights), series.is_emphasised};
+}
+
+PlotSeries parse_series(const Json& document) {
+  PlotSeries series{document.at(0), document.at(1), {}, document.at(3)};
+  for (const Json& y : document.at(2)) series.y.push_back(y.is_null() ? std::nullopt : std::optional(y.get<double>()));
+  return series;
+}
+
+Json to_document(const Plot& plot) {
+  Json document = {
+      {"key", plot.key},          {"title", plot.title},      {"caption", plot.caption},       {"kind", static_cast<int>(plot.kind)},
+      {"x", to_document(plot.x)}, {"y", to_document(plot.y)}, {"categories", plot.categories}, {"series", Json::array()},
+      {"marks", Json::array()}};
+  for (const PlotSeries& series : plot.series) document["series"].push_back(to_document(series));
+  for (const PlotMark& mark : plot.marks) document["marks"].push_back({mark.at, mark.label});
+  return document;
+}
+
+Plot parse_plot(const Json& document) {
+  Plot plot;
+  plot.key = document.at("key");
+  plot.title = document.at("title");
+  plot.caption = document.at("caption");
+  plot.kind = PlotKind{document.at("kind").get<int>()};
+  plot.x = parse_axis(document.at("x"));
+  plot.y = parse_axis(document.at("y"));
+  plot.categories = document.at("categories").get<std::vector<std::string>>();
+  for (const Json& series : document.at("series")) plot.series.push_back(parse_series(series));
+  for (const Json& mark : document.at("marks")) plot.marks.push_back({mark.at(0), mark.at(1)});
+  return plot;
+}
+
+std::string dumped(const Json& document) { return document.dump(-1, ' ', false, Json::error_handler_t::replace); }
+
 }  // namespace
 
 std::string model_text(const ReportModel& model) {
@@ -92,7 +134,7 @@ std::string model_text(const ReportModel& model) {
                    {"answer", to_document(model.answer)},
                    {"notes", model.notes}};
   for (const Table& table : model.tables) document["tables"].push_back(to_document(table));
-  return document.dump(-1, ' ', false, Json::error_handler_t::replace);
+  return dumped(document);
 }
 
 std::optional<ReportModel> parse_model(const std::string& text) {
@@ -105,6 +147,24 @@ std::optional<ReportModel> parse_model(const std::string& text) {
     model.answer = parse_facts(document.at("answer"));
     model.notes = document.at("notes").get<std::vector<std::string>>();
     return model;
+  } catch (const Json::exception&) {
+    return std::nullopt;
+  }
+}
+
+std::string plots_text(const std::vector<Plot>& plots) {
+  Json list = Json::array();
+  for (const Plot& plot : plots) list.push_back(to_document(plot));
+  return dumped(list);
+}
+
+std::optional<std::vector<Plot>> parse_plots(const std::string& text) {
+  try {
+    const Json list = Json::parse(text);
+    if (!list.is_array()) return std::nullopt;
+    std::vector<Plot> plots;
+    for (const Json& plot : list) plots.push_back(parse_plot(plot));
+    return plots;
   } catch (const Json::exception&) {
     return std::nullopt;
   }

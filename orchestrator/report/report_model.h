@@ -75,12 +75,55 @@ struct Fact {
   Cell value;
 };
 
+enum class PlotKind {
+  kPoints,  // a series is an arm, a point a run or the arm's figures
+  kLayers,  // a series is a phase: over each x its layer reaches from 0 to y, the highest drawn first, so that each top edge is a figure
+  kLines,   // a series is a run
+  kStackedBars,  // a bar a category, made of one part a series, whose sum means something
+  kGroupedBars,  // a category has one bar a series; series differ in provenance
+};
+
+enum class PlotUnit { kNone, kBytes, kNanoseconds, kStep, kRank };
+
+struct PlotAxis {
+  std::string title;
+  PlotUnit unit = PlotUnit::kNone;
+};
+
+struct PlotSeries {
+  std::string name;                      // what the legend says
+  std::vector<double> x;                 // of bars: index of the category
+  std::vector<std::optional<double>> y;  // as many; nullopt: not measured, nothing is drawn
+  bool is_emphasised = false;            // of points: in the Pareto set; of lines: the control
+};
+
+// A place on the x axis: warm-up ends, a block begins.
+struct PlotMark {
+  double at = 0;
+  std::string label;
+};
+
+// A picture as values, in the units in which they are stored; a format that has no pictures leaves it out, and no figure stands here alone
+// that a table or the database does not have.
+struct Plot {
+  std::string key;  // "pareto"
+  std::string title;
+  std::string caption;  // what to read from it, with its provenance; one or two sentences
+  PlotKind kind = PlotKind::kPoints;
+  PlotAxis x;
+  PlotAxis y;
+  std::vector<std::string> categories;  // of bars
+  std::vector<PlotSeries> series;
+  std::vector<PlotMark> marks;
+};
+
 struct ReportModel {
   std::string title;
   std::vector<Fact> header;
   std::vector<Table> tables;  // two provenances never share a column
   std::vector<Fact> answer;
   std::vector<std::string> notes;
+  std::vector<Plot> plots;
 };
 
 // What a part of a report adds to it.

@@ -137,6 +137,7 @@ void Store::put_report(const std::string& study_id, const StoredReport& report) 
   columns("plan", report.plan);
   columns("model", report.model);
   columns("conclusion", report.conclusion);
+  columns("plots", report.plots);
   insert_values(*database_, "report", {{"study_id", study_id}}, columns, OnConflict::kUpdate);
 }
 
@@ -173,14 +174,17 @@ std::vector<StudySummary> Store::studies() const {
 
 base::Result<StudySummary> Store::find_study(const std::string& key) const { return pick_study(studies(), key); }
 
-std::optional<StoredReport> Store::report(const std::string& study_id) const {
-  const auto rows = select_values(*database_, "report", {"build_id", "plan", "model", "conclusion"}, {{"study_id", study_id}}, "study_id");
+std::optional<StoredReport> Store::report(const std::string& study_id, ReportPlots plots) const {
+  std::vector<std::string> wanted = {"build_id", "plan", "model", "conclusion"};
+  if (plots == ReportPlots::kRead) wanted.emplace_back("plots");
+  const auto rows = select_values(*database_, "report", wanted, {{"study_id", study_id}}, "study_id");
   if (rows.empty()) return std::nullopt;
   StoredReport report;
   from_value(rows.front()[0], report.build_id);
   from_value(rows.front()[1], report.plan);
   from_value(rows.front()[2], report.model);
   from_value(rows.front()[3], report.conclusion);
+  if (plots == ReportPlots::kRead) from_value(rows.front()[4], report.plots);
   return report;
 }
 

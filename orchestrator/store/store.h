@@ -57,8 +57,9 @@ struct AttemptKey {
 struct StoredReport {
   std::string build_id;         // of that program
   std::string plan;             // the study's plan less its trials
-  std::string model;            // JSON
+  std::string model;            // JSON: all but the plots
   std::int64_t conclusion = 0;  // exit code of `rematch run`
+  std::string plots;            // JSON
 };
 
 class Store {
@@ -89,7 +90,9 @@ class Store {
   std::vector<StudySummary> studies() const;  // by name, then id
   // By name, id or unambiguous prefix of either; an empty key means the only study there is.
   base::Result<StudySummary> find_study(const std::string& key) const;
-  std::optional<StoredReport> report(const std::string& study_id) const;
+  // `plots` only when asked for: they are many times the rest.
+  enum class ReportPlots { kLeft, kRead };
+  std::optional<StoredReport> report(const std::string& study_id, ReportPlots plots = ReportPlots::kLeft) const;
   // In the order in which they run; empty for a study that was never put.
   std::vector<std::string> trial_ids(const std::string& study_id) const;
   std::vector<AttemptKey> attempt_keys(const std::string& study_id) const;  // by trial id, then attempt

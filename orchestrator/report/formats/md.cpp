@@ -1,35 +1,12 @@
 // Markdown that a terminal shows well: columns are padded, numbers stand to the right, a column without any value is left out.
 #include <algorithm>
-#include <array>
-#include <cstdio>
 
-#include "orchestrator/report/bytes_text.h"
+#include "orchestrator/report/cell_text.h"
 #include "orchestrator/report/format.h"
 
 namespace rematch::report {
 
 namespace {
-
-std::string printed(const char* format, double value) {
-  std::array<char, 64> buffer{};
-  std::snprintf(buffer.data(), buffer.size(), format, value);
-  return buffer.data();
-}
-
-struct CellText {
-  ByteUnits units;
-  std::string operator()(std::monostate) const { return "-"; }
-  std::string operator()(const std::string& text) const { return text; }
-  std::string operator()(Count count) const { return std::to_string(count.value); }
-  std::string operator()(Bytes bytes) const { return bytes_text(bytes.value, units); }
-  std::string operator()(BytesDelta bytes) const { return bytes_text(bytes.value, units, Sign::kAlways); }
-  std::string operator()(Nanoseconds time) const { return printed("%.2f ms", time.value * 1e-6); }
-  std::string operator()(Number number) const { return printed("%.3g", number.value); }
-  std::string operator()(Hours time) const { return printed("%.4g h", time.value); }
-  std::string operator()(Teraflops rate) const { return printed(rate.value < 1 ? "%.4f" : "%.2f", rate.value); }
-  std::string operator()(Fraction fraction) const { return printed("%.2f %%", fraction.value * 100); }
-  std::string operator()(FractionDelta fraction) const { return printed("%+.2f %%", fraction.value * 100); }
-};
 
 // A cell must not end its row or its line.
 std::string escaped(const std::string& text) {
@@ -45,7 +22,7 @@ std::string escaped(const std::string& text) {
   return safe;
 }
 
-std::string cell_text(const Cell& cell, ByteUnits units) { return escaped(std::visit(CellText{units}, cell)); }
+std::string cell_text(const Cell& cell, ByteUnits units) { return escaped(display_text(cell, units)); }
 
 // Columns on a terminal, not bytes: UTF-8 continuation bytes take no place.
 std::size_t width_of(const std::string& text) {

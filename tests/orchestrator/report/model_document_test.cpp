@@ -42,5 +42,29 @@ TEST(ModelDocument, IsNoneOfAnythingElse) {
     EXPECT_FALSE(parse_model(broken)) << broken;
 }
 
+TEST(ModelDocument, GivesTheSamePlots) {
+  Plot plot;
+  plot.key = "steps";
+  plot.title = "Steps \"odd\"";
+  plot.caption = "modelled-device";
+  plot.kind = PlotKind::kLines;
+  plot.x = {"step", PlotUnit::kStep};
+  plot.y = {"step time", PlotUnit::kNanoseconds};
+  plot.categories = {"a", "b"};
+  plot.series = {{"[]", {0, 1, 2}, {1.5, std::nullopt, 3}, true}};
+  plot.marks = {{2, "steady"}};
+  const auto parsed = parse_plots(plots_text({plot}));
+  ASSERT_TRUE(parsed);
+  ASSERT_EQ(parsed->size(), 1U);
+  EXPECT_EQ(plots_text(*parsed), plots_text({plot}));
+  EXPECT_EQ(parsed->front().series.front().y, plot.series.front().y);
+  EXPECT_EQ(parsed->front().marks.front().label, "steady");
+  EXPECT_EQ(parsed->front().y.unit, PlotUnit::kNanoseconds);
+}
+
+TEST(ModelDocument, HasNoPlotsOfAnythingElse) {
+  for (const char* broken : {"", "{", "{}", "[1]", R"([{"key":"k"}])"}) EXPECT_FALSE(parse_plots(broken)) << broken;
+}
+
 }  // namespace
 }  // namespace rematch::report

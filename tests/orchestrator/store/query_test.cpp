@@ -162,20 +162,22 @@ TEST_F(QueryTest, AReportStaysUntilARowOfItsStudyIsPut) {
   Store store = Store::open(path_).value();
   const std::string id = study_.plan.study_id;
   EXPECT_FALSE(store.report(id));
-  store.put_report(id, {"build", "plan", "{}", 4});
-  store.put_report(id, {"build", "plan", "{\"n\":1}", 5});
+  store.put_report(id, {"build", "plan", "{}", 4, "[]"});
+  store.put_report(id, {"build", "plan", "{\"n\":1}", 5, "[2]"});
+  EXPECT_EQ(store.report(id)->plots, "");
+  EXPECT_EQ(store.report(id, Store::ReportPlots::kRead)->plots, "[2]");
   EXPECT_EQ(store.report(id)->model, "{\"n\":1}");
   EXPECT_EQ(store.report(id)->conclusion, 5);
   store.put_attempt(study_.attempts.front());
   EXPECT_FALSE(store.report(id));
-  store.put_report(id, {"build", "plan", "{}", 0});
+  store.put_report(id, {"build", "plan", "{}", 0, "[]"});
   store.put_plan(study_.plan);
   EXPECT_FALSE(store.report(id));
 }
 
 TEST_F(QueryTest, ClearingLeavesNoRowInAnyTable) {
   Store store = Store::open(path_).value();
-  store.put_report(study_.plan.study_id, {"build", "plan", "{}", 0});
+  store.put_report(study_.plan.study_id, {"build", "plan", "{}", 0, "[]"});
   store.replace_all([] {});
   EXPECT_EQ(tests::dump_rows(path_).find("\n "), std::string::npos) << tests::dump_rows(path_);
   store.put_plan(study_.plan);

@@ -17,11 +17,20 @@ enum class ByteUnits { kGB, kGiB };
 
 using RenderFunction = std::string (*)(const ReportModel& model, ByteUnits units);
 
+// `extension`: of its files, without the dot; where it is not the name, the format answers to it as a name too.
 struct FormatRegistrar {
-  FormatRegistrar(std::string_view name, RenderFunction render);
+  FormatRegistrar(std::string_view name, RenderFunction render, std::string_view extension);
+  FormatRegistrar(std::string_view name, RenderFunction render) : FormatRegistrar(name, render, name) {}
 };
 
 std::vector<std::string> format_names();  // sorted
+// Names and the extensions that stand for one, sorted.
+std::vector<std::string> accepted_format_names();
+// Of the format that this name means, without the dot. Of an unknown one the name itself.
+std::string format_extension(std::string_view format);
+// The format of a file of this name by its extension, in any case. A file without one is "md". An unknown one is an error that names the
+// known ones.
+base::Result<std::string> format_of_file(std::string_view file_name);
 // An unknown format is an error that names the known ones.
 base::Result<std::string> render(const ReportModel& model, std::string_view format, ByteUnits units = ByteUnits::kGB);
 

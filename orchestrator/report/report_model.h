@@ -31,6 +31,13 @@ struct BytesDelta {
 struct Nanoseconds {
   double value = 0;
 };  // printed as milliseconds
+// The same two in a unit that the column's title names, for tables in another's form.
+struct PlainGigabytes {
+  std::int64_t value = 0;
+};  // bytes, printed as "36.618"
+struct PlainMilliseconds {
+  double value = 0;
+};  // nanoseconds, printed as "457.18"
 struct Hours {
   double value = 0;
 };
@@ -47,11 +54,11 @@ struct FractionDelta {
   double value = 0;
 };  // printed as a signed percentage
 // monostate is "not measured": null in json, empty in csv, "-" in md.
-using Cell =
-    std::variant<std::monostate, std::string, Count, Bytes, BytesDelta, Nanoseconds, Hours, Teraflops, Number, Fraction, FractionDelta>;
+using Cell = std::variant<std::monostate, std::string, Count, Bytes, BytesDelta, Nanoseconds, Hours, Teraflops, Number, Fraction,
+                          FractionDelta, PlainGigabytes, PlainMilliseconds>;
 
 // Of columns and of whole tables.
-enum class Place { kEverywhere, kDataOnly, kTextOnly };  // data: csv and json; text: md
+enum class Place { kEverywhere, kDataOnly, kTextOnly };  // data: csv, json and jsonl; text: md, html and latex
 
 struct Column {
   std::string key;    // with its unit: "peak_allocated_bytes"

@@ -1,5 +1,7 @@
 // RFC 4180: the main tables only, bytes and nanoseconds as they were stored, an empty field is "not measured". Tables of different
 // provenance follow each other after an empty line, each with its own header, so that no column holds two.
+#include <type_traits>
+
 #include "orchestrator/report/format.h"
 #include "orchestrator/report/formats/csv_text.h"
 #include "orchestrator/report/formats/number_text.h"
@@ -11,15 +13,13 @@ namespace {
 struct CellText {
   std::string operator()(std::monostate) const { return ""; }
   std::string operator()(const std::string& text) const { return text; }
-  std::string operator()(Count count) const { return std::to_string(count.value); }
-  std::string operator()(Bytes bytes) const { return std::to_string(bytes.value); }
-  std::string operator()(BytesDelta bytes) const { return std::to_string(bytes.value); }
-  std::string operator()(Nanoseconds time) const { return number_text(time.value); }
-  std::string operator()(Number number) const { return number_text(number.value); }
-  std::string operator()(Hours time) const { return number_text(time.value); }
-  std::string operator()(Teraflops rate) const { return number_text(rate.value); }
-  std::string operator()(Fraction fraction) const { return number_text(fraction.value); }
-  std::string operator()(FractionDelta fraction) const { return number_text(fraction.value); }
+  template <typename Quantity>
+  std::string operator()(Quantity quantity) const {
+    if constexpr (std::is_integral_v<decltype(quantity.value)>)
+      return std::to_string(quantity.value);
+    else
+      return number_text(quantity.value);
+  }
 };
 
 std::string table_text(const Table& table) {

@@ -3,6 +3,7 @@
 
 #include "orchestrator/report/cell_text.h"
 #include "orchestrator/report/format.h"
+#include "orchestrator/report/formats/shown_columns.h"
 
 namespace rematch::report {
 
@@ -24,14 +25,6 @@ std::string escaped(const std::string& text) {
 
 std::string cell_text(const Cell& cell, ByteUnits units) { return escaped(display_text(cell, units)); }
 
-// Columns on a terminal, not bytes: UTF-8 continuation bytes take no place.
-std::size_t width_of(const std::string& text) {
-  return static_cast<std::size_t>(
-      std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
-}
-
-enum class Side { kLeft, kRight };
-
 struct TextColumn {
   std::vector<std::string> lines;  // the title, then a cell a row
   std::size_t width = 3;
@@ -45,14 +38,11 @@ std::string padded(const std::string& text, const TextColumn& column) {
 
 std::vector<TextColumn> text_columns(const Table& table, ByteUnits units) {
   std::vector<TextColumn> columns;
-  for (std::size_t i = 0; i < table.columns.size(); ++i) {
-    auto has_value = [&](const auto& row) { return !std::holds_alternative<std::monostate>(row[i]); };
-    auto is_text = [&](const auto& row) { return std::holds_alternative<std::string>(row[i]); };
-    if (table.columns[i].place == Place::kDataOnly || std::none_of(table.rows.begin(), table.rows.end(), has_value)) continue;
+  for (const ShownColumn& shown : shown_columns(table)) {
     TextColumn& column = columns.emplace_back();
-    column.side = std::any_of(table.rows.begin(), table.rows.end(), is_text) ? Side::kLeft : Side::kRight;
-    column.lines.push_back(table.columns[i].title);
-    for (const auto& row : table.rows) column.lines.push_back(cell_text(row[i], units));
+    column.side = shown.side;
+    column.lines.push_back(table.columns[shown.index].title);
+    for (const auto& row : table.rows) column.lines.push_back(cell_text(row[shown.index], units));
     for (const std::string& line : column.lines) column.width = std::max(column.width, width_of(line));
   }
   return columns;

@@ -1,5 +1,6 @@
 #include "orchestrator/store/verdict_rows.h"
 
+#include "orchestrator/store/arm_rows.h"
 #include "orchestrator/store/columns.h"
 #include "orchestrator/store/effect_rows.h"
 
@@ -63,7 +64,15 @@ void insert_run(Database& database, const std::string& study_id, const base::Run
   insert_values(database, "verdict", key_of(study_id, "run", subject), columns, OnConflict::kFail);
 }
 
-void insert_arm(Database& database, const std::string& study_id, const base::ArmVerdict& arm) {
+void arm_figure_columns(ColumnWriter& columns, const base::ArmFigures& figures, const AlikeRanks& alike) {
+  figure_columns(columns, figures);
+  columns("held_after_forward_bytes", figures.held_after_forward_bytes);
+  columns("hot_rank_num_alike", num_alike(alike, figures.hot.rank));
+  columns("estimated_step_time_ns", figures.estimate ? std::optional(figures.estimate->time_ns) : std::nullopt);
+  columns("estimated_replay_ns", figures.estimate ? std::optional(figures.estimate->replay_ns) : std::nullopt);
+}
+
+void insert_arm(Database& database, const std::string& study_id, const base::ArmVerdict& arm, const AlikeRanks& alike) {
   ColumnWriter columns;
   columns("outcome", std::string(to_string(arm.outcome)));
   columns("reason", arm.reason);
@@ -75,7 +84,8 @@ void insert_arm(Database& database, const std::string& study_id, const base::Arm
     columns("pass_rate_high", arm.pass_rate->high);
   }
   columns("is_pareto", arm.is_pareto);
-  if (arm.figures) figure_columns(columns, *arm.figures);
+  columns("provenance", arm.provenance);
+  if (arm.figures) arm_figure_columns(columns, *arm.figures, alike);
   insert_values(database, "verdict", key_of(study_id, "arm", arm.arm), columns, OnConflict::kFail);
 }
 
@@ -158,7 +168,8 @@ void insert_diagnosis(Database& database, const std::string& study_id, const bas
 }  // namespace
 
 void delete_verdicts(Database& database, const std::string& study_id) {
-  for (const char* table : {"verdict", "moved_rank", "field_difference", "diagnosis", "interaction", "effect", "time_fit"})
+  for (const char* table : {"verdict", "moved_rank", "field_difference", "diagnosis", "interaction", "effect", "time_fit", "arm_failure",
+                            "failed_comparison", "control_pair"})
     database.run(std::string("DELETE FROM ") + table + " WHERE study_id = ?", {study_id});
 }
 
@@ -170,13 +181,16 @@ void insert_verdicts(Database& database, const std::string& study_id, const base
   columns("num_planned", verdict.num_planned);
   columns("num_judged", verdict.num_planned - verdict.num_missing);
   insert_values(database, "verdict", key_of(study_id, "study", ""), columns, OnConflict::kFail);
+  const AlikeRanks alike = load_alike_ranks(database, study_id);
   for (const base::ArmVerdict& arm : verdict.arms) {
-    insert_arm(database, study_id, arm);
+    insert_arm(database, study_id, arm, alike);
     insert_moved_ranks(database, study_id, arm);
   }
   for (const base::Interaction& pair : verdict.interactions) insert_interaction(database, study_id, pair);
   for (const base::RunVerdict& run : verdict.runs) insert_run(database, study_id, run);
   insert_effects(database, study_id, verdict);
+  insert_arm_failures(database, study_id, verdict, alike);
+  insert_control_pairs(database, study_id, verdict);
   for (const base::Unmatched& unmatched : verdict.unmatched) insert_unmatched(database, study_id, unmatched);
   for (std::size_t i = 0; i < verdict.diagnoses.size(); ++i) insert_diagnosis(database, study_id, verdict, i);
 }

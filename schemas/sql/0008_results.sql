@@ -3,3 +3,104 @@
 -- The plots of a kept report, apart from its tables: most formats have none. JSON; reports of before are made anew.
 ALTER TABLE report ADD COLUMN plots TEXT NOT NULL DEFAULT '';
 DELETE FROM report;
+
+-- Of arms: the figures that only their report had. Of databases of before they are null until `rematch ingest`.
+ALTER TABLE verdict ADD COLUMN provenance               TEXT;     -- measured | modelled-device | predicted
+ALTER TABLE verdict ADD COLUMN held_after_forward_bytes INTEGER;
+ALTER TABLE verdict ADD COLUMN estimated_step_time_ns   REAL;     -- of a prediction
+ALTER TABLE verdict ADD COLUMN estimated_replay_ns      REAL;     -- of it
+ALTER TABLE verdict ADD COLUMN hot_rank_num_alike       INTEGER;  -- of a prediction: ranks that the hot rank stands for besides itself
+
+-- Where an arm failed, in its first judged run that did, and what it was set against.
+CREATE TABLE arm_failure (
+  study_id         TEXT NOT NULL REFERENCES study ON DELETE CASCADE,
+  arm              TEXT NOT NULL,
+  kind             TEXT NOT NULL,
+  stage            TEXT NOT NULL,
+  step             INTEGER,
+  phase            TEXT,
+  rank             INTEGER NOT NULL,
+  num_alike        INTEGER,                    -- of a prediction: ranks that this one stands for besides itself
+  host             TEXT NOT NULL,
+  requested_bytes  INTEGER,
+  allocated_bytes  INTEGER,
+  reserved_bytes   INTEGER,
+  capacity_bytes   INTEGER,
+  moved_from_arm   TEXT,                       -- the control, when its failure was at another place or on another rank
+  PRIMARY KEY (study_id, arm)
+) WITHOUT ROWID;
+
+-- A failed arm against the control at the last step that both completed; a null step: not comparable.
+CREATE TABLE failed_comparison (
+  study_id            TEXT NOT NULL REFERENCES study ON DELETE CASCADE,
+  arm                 TEXT NOT NULL,
+  step                INTEGER,
+  peak_delta_bytes    INTEGER,
+  peak_delta_fraction REAL,
+  PRIMARY KEY (study_id, arm)
+) WITHOUT ROWID;
+
+-- The two controls of a block, the later over the earlier.
+CREATE TABLE control_pair (
+  study_id                 TEXT NOT NULL REFERENCES study ON DELETE CASCADE,
+  group_id                 TEXT NOT NULL,
+  position                 INTEGER NOT NULL,   -- in the order of the blocks
+  block                    INTEGER NOT NULL,
+  time_difference_fraction REAL NOT NULL,      -- ratio - 1
+  PRIMARY KEY (study_id, group_id, position)
+) WITHOUT ROWID;
+
+-- One row an arm, with a column of the same key for each column of the report's table of arms. Differences of figures are made here, those
+-- of fits to the nine digits that mean something.
+DROP VIEW arms;
+CREATE VIEW arms AS
+  WITH judged AS (
+    SELECT s.name AS study, a.study_id, a.arm, a.variation, a.position, a.is_control, a.status, a.group_id,
+           coalesce(nullif(v.reason, ''), a.reason) AS reason, v.outcome, v.num_planned, v.num_judged, v.num_passed, v.hot_rank,
+           v.peak_allocated_bytes, v.peak_reserved_bytes, v.binding_phase, v.activation_peak_bytes, v.step_time_ns, v.tflops_per_rank,
+           v.pass_rate_low, v.pass_rate_high, v.is_pareto, v.provenance, v.hot_rank_num_alike, v.held_after_forward_bytes,
+           v.mean_step_time_ns, v.window_step_time_ns, v.tflops_of_mean_time, v.tflops_mean_over_steps, v.estimated_step_time_ns,
+           v.estimated_replay_ns, e.against, e.against_control, e.peak_delta_bytes,
+           e.activation_delta_bytes, e.censored, e.memory_verdict, e.memory_low_bytes, e.memory_high_bytes, e.time_fraction, e.time_low,
+           e.time_high, e.time_verdict, e.blocks_needed, r.peak_allocated_bytes AS against_peak_bytes,
+           r.activation_peak_bytes AS against_activation_bytes, r.step_time_ns AS against_step_time_ns,
+           r.estimated_step_time_ns AS against_estimate_ns, f.kind, f.stage, f.step, f.phase, f.rank, f.num_alike, f.host, f.requested_bytes,
+           f.allocated_bytes, f.reserved_bytes, f.capacity_bytes, f.moved_from_arm, m.rank AS moved_from_rank,
+           m.stage || coalesce(' of step ' || m.step, '') || coalesce(', ' || m.phase, '') AS moved_from,
+           f.stage || coalesce(' of step ' || f.step, '') || coalesce(', ' || f.phase, '') AS moved_to,
+           c.arm IS NOT NULL AS is_set_against_control, c.step AS common_step, c.peak_delta_bytes AS failed_delta_bytes,
+           c.peak_delta_fraction AS failed_delta_fraction
+    FROM arm a JOIN study s USING (study_id)
+    LEFT JOIN verdict v ON v.study_id = a.study_id AND v.scope = 'arm' AND v.subject = a.arm
+    LEFT JOIN effect e ON e.study_id = a.study_id AND e.arm = a.arm
+    LEFT JOIN verdict r ON r.study_id = a.study_id AND r.scope = 'arm' AND r.subject = e.against
+    LEFT JOIN arm_failure f ON f.study_id = a.study_id AND f.arm = a.arm
+    LEFT JOIN arm_failure m ON m.study_id = a.study_id AND m.arm = f.moved_from_arm
+    LEFT JOIN failed_comparison c ON c.study_id = a.study_id AND c.arm = a.arm
+  )
+  SELECT study, study_id, arm, variation, position, is_control, status, outcome, reason, num_planned, num_judged, num_passed,
+         hot_rank, peak_allocated_bytes, peak_reserved_bytes, binding_phase, activation_peak_bytes, step_time_ns, tflops_per_rank,
+         CAST(printf('%.9g', pass_rate_low) AS REAL) AS pass_rate_low, CAST(printf('%.9g', pass_rate_high) AS REAL) AS pass_rate_high,
+         is_pareto, group_id, provenance, peak_reserved_bytes - peak_allocated_bytes AS fragmentation_bytes, hot_rank_num_alike,
+         held_after_forward_bytes, mean_step_time_ns, window_step_time_ns, tflops_of_mean_time, tflops_mean_over_steps,
+         estimated_step_time_ns, estimated_replay_ns, against || CASE WHEN against_control THEN '' ELSE ' (reference, not control)' END
+           AS against, peak_delta_bytes, peak_allocated_bytes * 1.0 / against_peak_bytes - 1 AS peak_delta_fraction,
+         CASE censored WHEN 1 THEN 'at least' WHEN 0 THEN 'as shown' END AS saving_is, activation_delta_bytes,
+         activation_peak_bytes * 1.0 / against_activation_bytes - 1 AS activation_delta_fraction, memory_verdict, memory_low_bytes,
+         memory_high_bytes, step_time_ns / against_step_time_ns - 1 AS time_delta_fraction,
+         CAST(printf('%.9g', time_fraction) AS REAL) AS time_fraction, CAST(printf('%.9g', time_low) AS REAL) AS time_low_fraction,
+         CAST(printf('%.9g', time_high) AS REAL) AS time_high_fraction, time_verdict, blocks_needed,
+         CASE WHEN is_pareto THEN 'yes' END AS pareto,
+         CASE WHEN peak_allocated_bytes IS NOT NULL THEN
+           (SELECT p.time_difference_fraction FROM control_pair p WHERE p.study_id = judged.study_id AND p.group_id = judged.group_id
+            ORDER BY abs(p.time_difference_fraction) DESC, p.position LIMIT 1) END AS aa_time_difference_fraction,
+         estimated_step_time_ns / against_estimate_ns - 1 AS estimated_time_delta_fraction, kind AS failure_kind, stage AS failure_stage,
+         step AS failure_step, phase AS failure_phase, rank AS failure_rank, num_alike AS failure_num_alike, host AS failure_host,
+         requested_bytes, allocated_bytes, reserved_bytes, capacity_bytes AS limit_bytes,
+         CASE WHEN common_step IS NOT NULL THEN 'after step ' || common_step || ', not a pass'
+              WHEN is_set_against_control THEN 'not comparable' END AS failed_comparison,
+         failed_delta_bytes AS failed_peak_delta_bytes, failed_delta_fraction AS failed_peak_delta_fraction,
+         'moved from ' || moved_from || CASE WHEN moved_from_rank <> rank THEN ' on rank ' || moved_from_rank ELSE '' END ||
+           ' to ' || moved_to || CASE WHEN moved_from_rank <> rank THEN ' on rank ' || rank ELSE '' END AS failure_moved,
+         arm AS modules, num_planned AS runs_planned, num_judged AS runs_judged, num_passed AS runs_passed
+  FROM judged;

@@ -65,6 +65,10 @@ TEST_F(MigrationsTest, OpensADatabaseOfTheFirstSchemaWithItsStepsAndWithoutAttri
   }
   {
     Database database(path_);
+    database.execute_script("DROP VIEW arms; DROP TABLE arm_failure; DROP TABLE failed_comparison; DROP TABLE control_pair");
+    for (const char* column :
+         {"provenance", "held_after_forward_bytes", "estimated_step_time_ns", "estimated_replay_ns", "hot_rank_num_alike"})
+      database.execute_script(std::string("ALTER TABLE verdict DROP COLUMN ") + column);
     database.execute_script(
         "DROP VIEW attempts; DROP VIEW ranks; ALTER TABLE attempt DROP COLUMN job_id; ALTER TABLE attempt DROP COLUMN array_job_id; "
         "ALTER TABLE attempt DROP COLUMN array_task_id; ALTER TABLE attempt DROP COLUMN restart_count; "
@@ -72,7 +76,7 @@ TEST_F(MigrationsTest, OpensADatabaseOfTheFirstSchemaWithItsStepsAndWithoutAttri
         "UPDATE attempt SET launch_document = json_remove(launch_document, '$.nodes', '$.allocation', '$.ranks[0].node', "
         "'$.ranks[1].node')");
     database.execute_script(
-        "DROP VIEW errors; DROP VIEW arms; DROP VIEW studies; DROP TABLE report; DROP INDEX study_by_name; DROP INDEX trial_in_run_order; "
+        "DROP VIEW errors; DROP VIEW studies; DROP TABLE report; DROP INDEX study_by_name; DROP INDEX trial_in_run_order; "
         "DROP INDEX attempt_key");
     database.execute_script(
         "DROP TABLE decision; DROP TABLE effect; DROP TABLE interaction; DROP TABLE time_fit; DROP TABLE diagnosis; DROP TABLE "

@@ -1,0 +1,23 @@
+#include "orchestrator/report/plots.h"
+
+#include <utility>
+
+#include "orchestrator/report/pareto_plot.h"
+
+namespace rematch::report {
+
+namespace {
+
+void append(std::vector<Plot> more, std::vector<Plot>& plots) {
+  for (Plot& plot : more) plots.push_back(std::move(plot));
+}
+
+}  // namespace
+
+std::vector<Plot> make_plots(const base::StudyRows& study, const base::StudyVerdict& verdict, const Beside& /*beside*/) {
+  std::vector<Plot> plots;
+  append(pareto_plots(study, verdict), plots);
+  return plots;
+}
+
+}  // namespace rematch::report

@@ -2,7 +2,11 @@
 
 #include <utility>
 
+#include "orchestrator/report/attribution_plot.h"
+#include "orchestrator/report/beside_plot.h"
 #include "orchestrator/report/pareto_plot.h"
+#include "orchestrator/report/rank_phases_plot.h"
+#include "orchestrator/report/step_times_plot.h"
 
 namespace rematch::report {
 
@@ -14,9 +18,13 @@ void append(std::vector<Plot> more, std::vector<Plot>& plots) {
 
 }  // namespace
 
-std::vector<Plot> make_plots(const base::StudyRows& study, const base::StudyVerdict& verdict, const Beside& /*beside*/) {
+std::vector<Plot> make_plots(const base::StudyRows& study, const base::StudyVerdict& verdict, const Beside& beside) {
   std::vector<Plot> plots;
   append(pareto_plots(study, verdict), plots);
+  append(attribution_plots(study, verdict), plots);
+  append(rank_phases_plots(study, verdict), plots);
+  append(step_times_plots(study, verdict), plots);
+  append(beside_plots(study, beside), plots);
   return plots;
 }
 

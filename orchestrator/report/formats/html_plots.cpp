@@ -11,6 +11,7 @@ namespace rematch::report {
 namespace {
 
 constexpr std::ptrdiff_t kMany = 6;
+constexpr std::size_t kManyBars = 24;  // of one plot, which is high then
 
 std::string figure(const Plot& plot, ByteUnits units, const std::string& id) {
   return "<figure" + attribute("data-key", plot.key) + "><figcaption><b>" + escaped_html(plot.title) + "</b>" + escaped_html(plot.caption) +
@@ -28,9 +29,11 @@ std::string words_of(const std::string& key) {
 std::string grid(const std::string& figures) { return "<div class=\"plots\">\n" + figures + "</div>\n"; }
 
 std::string folded(const std::string& name, std::ptrdiff_t num_plots, const std::string& content) {
-  return "<details><summary>" + escaped_html(name) + " <span>" + std::to_string(num_plots) + " plots</span></summary>\n" + content +
-         "</details>\n";
+  const std::string size = num_plots == 1 ? "1 plot" : std::to_string(num_plots) + " plots";
+  return "<details><summary>" + escaped_html(name) + " <span>" + size + "</span></summary>\n" + content + "</details>\n";
 }
+
+bool is_high(const Plot& plot) { return plot.categories.size() > kManyBars; }
 
 }  // namespace
 
@@ -44,7 +47,7 @@ std::string html_plots(const std::vector<Plot>& plots, ByteUnits units) {
     const auto end = std::find_if(begin, plots.end(), [&](const Plot& plot) { return plot.key != begin->key; });
     std::string figures;
     for (auto plot = begin; plot != end; ++plot) figures += figure(*plot, units, "plot" + std::to_string(plot - plots.begin() + 1));
-    if (end - begin < kMany) {
+    if (end - begin < kMany && std::none_of(begin, end, is_high)) {
       shown += figures;
     } else {
       show();

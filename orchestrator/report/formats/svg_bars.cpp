@@ -10,8 +10,9 @@ namespace rematch::report {
 
 namespace {
 
-constexpr int kMaxNameWidth = 300;
+constexpr int kMaxNameWidth = 300;  // beside its bars; longer names stand above them
 constexpr int kBar = 30;
+constexpr int kBarStep = 34;  // from one bar of a group to the next
 constexpr int kBarGap = 18;
 constexpr int kTop = 52;  // under the line of titles
 constexpr int kGap = 12;
@@ -19,9 +20,17 @@ constexpr int kGap = 12;
 struct Rows {
   Scale scale;
   int left = 0;
+  int name_height = 0;  // of a name above its bars
   int row_height = 0;
   int bottom = 0;
-  int top_of(std::size_t category) const { return kTop + static_cast<int>(category) * row_height + kBarGap / 2; }
+  int top_of(std::size_t category) const { return kTop + static_cast<int>(category) * row_height + kBarGap / 2 + name_height; }
+};
+
+// What the rows have to hold.
+struct Content {
+  double largest = 0;  // the value of the longest bar
+  int value_width = 0;
+  int bars_height = 0;  // of a category
 };
 
 // The value of a series in a category; nullopt: none.
@@ -41,33 +50,45 @@ std::optional<double> sum_of(const Plot& plot, std::size_t category) {
 int names_width(const Plot& plot) {
   int width = 0;
   for (const std::string& name : plot.categories) width = std::max(width, text_width(name));
-  return std::min(width, kMaxNameWidth);
+  return width;
 }
 
-// `largest`: the value of the longest bar.
-Rows draw_rows(const Plot& plot, double largest, int row_height, ByteUnits units, SvgCanvas& canvas) {
-  const AxisTicks ticks = make_ticks({0, largest}, plot.y.unit, units, AxisEnds::kKept, 4);
+Rows place_rows(const Plot& plot, const Content& content, const Interval& domain) {
+  const int width = names_width(plot);
   Rows rows;
-  rows.left = names_width(plot) + kGap;
-  rows.row_height = row_height;
-  rows.bottom = rows.top_of(plot.categories.size());
-  rows.scale = {ticks.domain, rows.left, kSvgWidth - text_width(value_text(largest, plot.y.unit, units)) - 2 * kGap};
+  rows.name_height = width > kMaxNameWidth ? kSvgLine : 0;
+  rows.left = width > kMaxNameWidth ? 0 : width + kGap;
+  rows.row_height = content.bars_height + kBarGap + rows.name_height;
+  rows.bottom = kTop + static_cast<int>(plot.categories.size()) * rows.row_height;
+  rows.scale = {domain, rows.left, kSvgWidth - content.value_width - 2 * kGap};
+  return rows;
+}
+
+void draw_names(const Plot& plot, const Rows& rows, int bars_height, SvgCanvas& canvas) {
+  const bool are_above = rows.name_height > 0;
+  for (std::size_t i = 0; i < plot.categories.size(); ++i) {
+    const std::string name = fitted(plot.categories[i], are_above ? kSvgWidth : kMaxNameWidth);
+    const int base = are_above ? rows.top_of(i) - kGap + 2 : rows.top_of(i) + bars_height / 2 + 9;
+    canvas.text(are_above ? 0 : rows.left - kGap, base, are_above ? Anchor::kStart : Anchor::kEnd, name, "",
+                name == plot.categories[i] ? "" : plot.categories[i]);
+  }
+}
+
+Rows draw_rows(const Plot& plot, const Content& content, ByteUnits units, SvgCanvas& canvas) {
+  const AxisTicks ticks = make_ticks({0, content.largest}, plot.y.unit, units, AxisEnds::kKept, 4);
+  const Rows rows = place_rows(plot, content, ticks.domain);
   canvas.text(0, kSvgText, Anchor::kStart, fitted(plot.x.title, kSvgWidth), "t");
   SvgPath grid;
   for (const Tick& tick : ticks.ticks) {
     const int x = rows.scale.at(tick.at);
     grid.move_to(x, kTop);
     grid.line_to(x, rows.bottom);
-    canvas.text_if_free(x, rows.bottom + kSvgLine, Anchor::kMiddle, tick.text, {0, rows.bottom, kSvgWidth, rows.bottom + 2 * kSvgLine},
-                        "t");
+    canvas.text_if_free(x, rows.bottom + kSvgLine, x == 0 ? Anchor::kStart : Anchor::kMiddle, tick.text,
+                        {0, rows.bottom, kSvgWidth, rows.bottom + 2 * kSvgLine}, "t");
   }
   canvas.path(grid, "g");
   canvas.text(rows.left, rows.bottom + 2 * kSvgLine + 4, Anchor::kStart, fitted(axis_text(plot.y, ticks), kSvgWidth - rows.left), "t");
-  for (std::size_t i = 0; i < plot.categories.size(); ++i) {
-    const std::string name = fitted(plot.categories[i], kMaxNameWidth);
-    canvas.text(rows.left - kGap, rows.top_of(i) + (row_height - kBarGap) / 2 + 9, Anchor::kEnd, name, "",
-                name == plot.categories[i] ? "" : plot.categories[i]);
-  }
+  draw_names(plot, rows, content.bars_height, canvas);
   return rows;
 }
 
@@ -81,6 +102,11 @@ SvgPath bar_path(int left, int right, int top) {
   return path;
 }
 
+void add_value(double value, const Plot& plot, ByteUnits units, Content& content) {
+  content.largest = std::max(content.largest, value);
+  content.value_width = std::max(content.value_width, text_width(value_text(value, plot.y.unit, units)));
+}
+
 void draw_bar_value(const std::string& text, int right, int top, SvgCanvas& canvas) {
   canvas.text(right + kGap, top + kBar / 2 + 9, Anchor::kStart, text, "v");
 }
@@ -92,9 +118,10 @@ int finish(const Plot& plot, const Rows& rows, SvgCanvas& canvas) {
 }  // namespace
 
 int draw_stacked_bars(const Plot& plot, ByteUnits units, SvgCanvas& canvas) {
-  double largest = 0;
-  for (std::size_t i = 0; i < plot.categories.size(); ++i) largest = std::max(largest, sum_of(plot, i).value_or(0));
-  const Rows rows = draw_rows(plot, largest, kBar + kBarGap, units, canvas);
+  Content content{0, 0, kBar};
+  for (std::size_t i = 0; i < plot.categories.size(); ++i)
+    if (const auto sum = sum_of(plot, i)) add_value(*sum, plot, units, content);
+  const Rows rows = draw_rows(plot, content, units, canvas);
   for (std::size_t i = 0; i < plot.categories.size(); ++i) {
     double below = 0;
     for (std::size_t s = 0; s < plot.series.size(); ++s) {
@@ -110,19 +137,20 @@ int draw_stacked_bars(const Plot& plot, ByteUnits units, SvgCanvas& canvas) {
 }
 
 int draw_grouped_bars(const Plot& plot, ByteUnits units, SvgCanvas& canvas) {
-  double largest = 0;
+  Content content{0, 0, std::max(1, static_cast<int>(plot.series.size())) * kBarStep};
   for (const PlotSeries& series : plot.series)
-    for (const std::optional<double>& y : series.y) largest = std::max(largest, y.value_or(0));
-  const int num_series = std::max(1, static_cast<int>(plot.series.size()));
-  const Rows rows = draw_rows(plot, largest, num_series * (kBar + 4) + kBarGap, units, canvas);
+    for (const std::optional<double>& y : series.y)
+      if (y) add_value(*y, plot, units, content);
+  const Rows rows = draw_rows(plot, content, units, canvas);
   for (std::size_t i = 0; i < plot.categories.size(); ++i)
     for (std::size_t s = 0; s < plot.series.size(); ++s) {
       const std::optional<double> value = value_of(plot.series[s], i);
       if (!value) continue;
-      const int top = rows.top_of(i) + static_cast<int>(s) * (kBar + 4);
+      const int top = rows.top_of(i) + static_cast<int>(s) * kBarStep;
+      const int right = rows.scale.at(std::max(*value, 0.0));
       const std::string text = value_text(*value, plot.y.unit, units);
-      canvas.path(bar_path(rows.left, rows.scale.at(std::max(*value, 0.0)), top), "b", series_hatch(s), plot.series[s].name + ": " + text);
-      draw_bar_value(text, rows.scale.at(std::max(*value, 0.0)), top, canvas);
+      canvas.path(bar_path(rows.left, right, top), "b", series_hatch(s), plot.series[s].name + ": " + text);
+      draw_bar_value(text, right, top, canvas);
     }
   return finish(plot, rows, canvas);
 }

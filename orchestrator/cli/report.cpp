@@ -50,8 +50,7 @@ class ReportVerb final : public Verb {
     const std::string& study_id = found.value().study_id;
     tell_of_uncollected(options.workspace, study_id, streams.err);
     if (!table && !force_)
-      if (const auto kept = find_kept_report(store, study_id, store::Store::ReportPlots::kRead))
-        return write_report(kept->model, output_, streams);
+      if (const auto kept = find_kept_report(store, study_id, plots_for(output_))) return write_report(kept->model, output_, streams);
     const base::StudyRows study = store.load_study(study_id).value();
     const base::StudyVerdict verdict = rules::judge_study(study, force_ ? rules::Comparison::kForce : rules::Comparison::kRefuse);
     const Exit written = write_report(make_report_beside(study, verdict, table, options, streams), output_, streams);

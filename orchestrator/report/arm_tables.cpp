@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <optional>
 #include <string>
-#include <utility>
 
 #include "orchestrator/report/arm_columns.h"
+#include "orchestrator/report/arm_groups.h"
 #include "orchestrator/report/verdict_text.h"
 
 namespace rematch::report {
@@ -13,39 +13,6 @@ namespace rematch::report {
 namespace {
 
 using base::ArmVerdict;
-using protocol::Provenance;
-
-std::string title_of(const std::string& title, const base::GroupVerdict& group) {
-  return title + (group.variation.empty() ? "" : ", with " + group.variation);
-}
-
-// Two provenances and two groups never share a table. Arms without any are shown with those of the first.
-std::vector<Table> tables_of(const base::StudyRows& study, const base::StudyVerdict& verdict, const base::GroupVerdict& group) {
-  std::vector<const ArmVerdict*> arms;
-  std::vector<Provenance> provenances;
-  for (const ArmVerdict& arm : verdict.arms) {
-    if (arm.group_id != group.group_id) continue;
-    arms.push_back(&arm);
-    if (arm.provenance && std::count(provenances.begin(), provenances.end(), *arm.provenance) == 0) provenances.push_back(*arm.provenance);
-  }
-  std::vector<Table> tables;
-  for (std::size_t i = 0; i < std::max<std::size_t>(1, provenances.size()); ++i) {
-    const std::optional<Provenance> provenance = provenances.empty() ? std::nullopt : std::optional(provenances[i]);
-    std::vector<ArmContext> rows;
-    for (const ArmVerdict* arm : arms)
-      if (arm->provenance ? arm->provenance == provenance : i == 0) rows.push_back({arm, &study.plan, largest_aa_fraction(group)});
-    tables.push_back(table_of("arms", title_of("Arms", group), main_columns(provenance), rows));
-    tables.back().in_csv = true;
-  }
-  return tables;
-}
-
-// A group that a strategy may have come to and did not is a decision, and no table. One that was refused says why.
-bool is_shown(const base::StudyVerdict& verdict, const base::GroupVerdict& group) {
-  return group.variation.empty() || std::any_of(verdict.arms.begin(), verdict.arms.end(), [&](const ArmVerdict& arm) {
-           return arm.group_id == group.group_id && (arm.num_planned > 0 || arm.outcome == base::Outcome::kInvalid);
-         });
-}
 
 const base::GroupVerdict& group_of(const base::StudyVerdict& verdict, const ArmVerdict& arm) {
   return *std::find_if(verdict.groups.begin(), verdict.groups.end(), [&](const auto& group) { return group.group_id == arm.group_id; });
@@ -55,9 +22,11 @@ const base::GroupVerdict& group_of(const base::StudyVerdict& verdict, const ArmV
 
 std::vector<Table> arm_tables(const base::StudyRows& study, const base::StudyVerdict& verdict) {
   std::vector<Table> tables;
-  for (const base::GroupVerdict& group : verdict.groups) {
-    if (!is_shown(verdict, group)) continue;
-    for (Table& table : tables_of(study, verdict, group)) tables.push_back(std::move(table));
+  for (const ArmGroup& part : arm_groups(verdict)) {
+    std::vector<ArmContext> rows;
+    for (const ArmVerdict* arm : part.arms) rows.push_back({arm, &study.plan, largest_aa_fraction(*part.group)});
+    tables.push_back(table_of("arms", title_of("Arms", *part.group), main_columns(part.provenance), rows));
+    tables.back().in_csv = true;
   }
   return tables;
 }

@@ -11,6 +11,7 @@ namespace {
 struct Format {
   RenderFunction render;
   std::string extension;
+  FormatPlots plots;
 };
 
 // Filled by registrars before main, so it must not depend on their order.
@@ -46,8 +47,8 @@ std::vector<std::string> extensions() {
 
 }  // namespace
 
-FormatRegistrar::FormatRegistrar(std::string_view name, RenderFunction render, std::string_view extension) {
-  formats().emplace(name, Format{render, std::string(extension)});
+FormatRegistrar::FormatRegistrar(std::string_view name, RenderFunction render, std::string_view extension, FormatPlots plots) {
+  formats().emplace(name, Format{render, std::string(extension), plots});
 }
 
 std::vector<std::string> format_names() {
@@ -78,6 +79,11 @@ base::Result<std::string> format_of_file(std::string_view file_name) {
     if (format.extension == extension) return name;
   return base::Error{"no report format has files that end in '." + extension + "'; there are: " + listed(extensions(), ".") +
                      "; or name the format with -f"};
+}
+
+bool draws_plots(std::string_view format) {
+  const auto found = find_format(format);
+  return found != formats().end() && found->second.plots == FormatPlots::kDrawn;
 }
 
 base::Result<std::string> render(const ReportModel& model, std::string_view format, ByteUnits units) {

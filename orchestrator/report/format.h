@@ -12,15 +12,18 @@ namespace rematch::report {
 
 inline constexpr int kReportSchemaVersion = 1;
 
-// For text; csv and json hold bytes.
+// Of formats that people read; csv, json and jsonl hold bytes.
 enum class ByteUnits { kGB, kGiB };
 
 using RenderFunction = std::string (*)(const ReportModel& model, ByteUnits units);
 
+enum class FormatPlots { kLeftOut, kDrawn };
+
 // `extension`: of its files, without the dot; where it is not the name, the format answers to it as a name too.
 struct FormatRegistrar {
-  FormatRegistrar(std::string_view name, RenderFunction render, std::string_view extension);
-  FormatRegistrar(std::string_view name, RenderFunction render) : FormatRegistrar(name, render, name) {}
+  FormatRegistrar(std::string_view name, RenderFunction render, std::string_view extension, FormatPlots plots = FormatPlots::kLeftOut);
+  FormatRegistrar(std::string_view name, RenderFunction render, FormatPlots plots = FormatPlots::kLeftOut)
+      : FormatRegistrar(name, render, name, plots) {}
 };
 
 std::vector<std::string> format_names();  // sorted
@@ -31,6 +34,8 @@ std::string format_extension(std::string_view format);
 // The format of a file of this name by its extension, in any case. A file without one is "md". An unknown one is an error that names the
 // known ones.
 base::Result<std::string> format_of_file(std::string_view file_name);
+// Whether the model's plots make a difference; false of an unknown format.
+bool draws_plots(std::string_view format);
 // An unknown format is an error that names the known ones.
 base::Result<std::string> render(const ReportModel& model, std::string_view format, ByteUnits units = ByteUnits::kGB);
 

@@ -1,5 +1,6 @@
 #include "orchestrator/report/model_document.h"
 
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 namespace rematch::report {
@@ -83,19 +84,34 @@ Table parse_table(const Json& document) {
   return table;
 }
 
-Json to_document(const PlotAxis& axis) { return {axis.title, static_cast<int>(axis.unit)}; }
+// Figures of plots are whole numbers mostly, and many.
+Json number_document(double value) {
+  constexpr double kMostExact = 9'007'199'254'740'992;  // 2^53
+  if (std::trunc(value) == value && std::abs(value) < kMostExact) return static_cast<std::int64_t>(value);
+  return value;
+}
 
-PlotAxis parse_axis(const Json& document) { return {document.at(0), PlotUnit{document.at(1).get<int>()}}; }
+Json number_document(const std::optional<double>& value) { return value ? number_document(*value) : Json(nullptr); }
+
+std::optional<double> parse_number(const Json& document) {
+  return document.is_null() ? std::nullopt : std::optional(document.get<double>());
+}
+
+Json to_document(const PlotAxis& axis) { return {axis.title, static_cast<int>(axis.unit), number_document(axis.up_to)}; }
+
+PlotAxis parse_axis(const Json& document) { return {document.at(0), PlotUnit{document.at(1).get<int>()}, parse_number(document.at(2))}; }
 
 Json to_document(const PlotSeries& series) {
+  Json places = Json::array();
+  for (const double x : series.x) places.push_back(number_document(x));
   Json heights = Json::array();
-  for (const std::optional<double>& y : series.y) heights.push_back(y ? Json(*y) : Json(nullptr));
-  return {series.name, series.x, std::move(heights), series.is_emphasised};
+  for (const std::optional<double>& y : series.y) heights.push_back(number_document(y));
+  return {series.name, std::move(places), std::move(heights), series.is_emphasised};
 }
 
 PlotSeries parse_series(const Json& document) {
   PlotSeries series{document.at(0), document.at(1), {}, document.at(3)};
-  for (const Json& y : document.at(2)) series.y.push_back(y.is_null() ? std::nullopt : std::optional(y.get<double>()));
+  for (const Json& y : document.at(2)) series.y.push_back(parse_number(y));
   return series;
 }
 

@@ -83,8 +83,9 @@ struct Fact {
 };
 
 enum class PlotKind {
-  kPoints,  // a series is an arm, a point a run or the arm's figures
-  kLayers,  // a series is a phase: over each x its layer reaches from 0 to y, the highest drawn first, so that each top edge is a figure
+  kPoints,  // a series is an arm: its first point the arm's figures, further ones single runs, drawn faintly
+  kLayers,  // a series is a phase: its layer reaches from 0 to y, the highest drawn first, so that each top edge is a figure; y holds from
+            // its x up to the next one, and the last, nullopt, ends the layer: of ranks 0 to 7 at one height x is {0, 8}
   kLines,   // a series is a run
   kStackedBars,  // a bar a category, made of one part a series, whose sum means something
   kGroupedBars,  // a category has one bar a series; series differ in provenance
@@ -95,6 +96,7 @@ enum class PlotUnit { kNone, kBytes, kNanoseconds, kStep, kRank };
 struct PlotAxis {
   std::string title;
   PlotUnit unit = PlotUnit::kNone;
+  std::optional<double> up_to = std::nullopt;  // what lies above leaves the plot at this edge, and the caption says so; nullopt: all fits
 };
 
 struct PlotSeries {
@@ -104,10 +106,10 @@ struct PlotSeries {
   bool is_emphasised = false;            // of points: in the Pareto set; of lines: the control
 };
 
-// A place on the x axis: warm-up ends, a block begins.
+// A place on the x axis: warm-up ends, a block begins, a budget.
 struct PlotMark {
   double at = 0;
-  std::string label;
+  std::string label;  // empty: a further one of what the first mark of this plot says
 };
 
 // A picture as values, in the units in which they are stored; a format that has no pictures leaves it out, and no figure stands here alone

@@ -3,6 +3,7 @@
 #include "orchestrator/report/decision_tables.h"
 #include "orchestrator/report/diagnosis_table.h"
 #include "orchestrator/report/moved_table.h"
+#include "orchestrator/report/plots.h"
 #include "orchestrator/report/prediction_tables.h"
 #include "orchestrator/report/published_tables.h"
 #include "orchestrator/report/report_model.h"
@@ -57,6 +58,7 @@ ReportModel make_report(const base::StudyRows& study, const base::StudyVerdict& 
   add_upper_bounds(study, model);
   if (beside.published != nullptr) add_published(study, *beside.published, model);
   if (beside.twin != nullptr) append(twin_tables(study, *beside.twin), model.tables);
+  model.plots = make_plots(study, verdict, beside);
   return model;
 }
 

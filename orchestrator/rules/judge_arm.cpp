@@ -77,15 +77,16 @@ std::optional<double> median_over(const RunList& passed, Get get) {
   return stats::median(samples);
 }
 
+bool has_lower_peak(const RunVerdict* a, const RunVerdict* b) { return a->figures->hot.allocated_bytes < b->figures->hot.allocated_bytes; }
+
 base::ArmFigures figures_of(const RunList& passed) {
   using base::RunFigures;
   base::ArmFigures figures;
   figures.num_runs = static_cast<std::int64_t>(passed.size());
-  auto peak = [](const RunVerdict* a, const RunVerdict* b) { return a->figures->hot.allocated_bytes < b->figures->hot.allocated_bytes; };
-  const RunVerdict& largest_run = **std::max_element(passed.begin(), passed.end(), peak);
+  const RunVerdict& largest_run = **std::max_element(passed.begin(), passed.end(), has_lower_peak);
   figures.hot = largest_run.figures->hot;
   figures.rank_peaks = largest_run.rank_peaks;
-  figures.smallest_peak_allocated_bytes = (*std::min_element(passed.begin(), passed.end(), peak))->figures->hot.allocated_bytes;
+  figures.smallest_peak_allocated_bytes = (*std::min_element(passed.begin(), passed.end(), has_lower_peak))->figures->hot.allocated_bytes;
   figures.activation_peak_bytes = largest<std::int64_t>(passed, [](const RunFigures& f) { return f.activation_peak_bytes; });
   figures.held_after_forward_bytes = largest<std::int64_t>(passed, [](const RunFigures& f) { return f.held_after_forward_bytes; });
   figures.median_step_time_ns = median_over(passed, [](const RunFigures& f) { return f.median_step_time_ns; });
@@ -134,6 +135,24 @@ ArmVerdict judge_arm(const base::StudyRows& study, const std::vector<RunVerdict>
   if (carries_figures) verdict.figures = figures_of(passed);
   if (!carries_figures && verdict.outcome != Outcome::kFail) verdict.provenance.reset();  // nothing to say where it comes from
   return verdict;
+}
+
+std::vector<std::size_t> passing_attempts(const base::StudyRows& study, const std::vector<RunVerdict>& runs, const std::string& arm) {
+  std::vector<std::size_t> passing = judged_attempts(study, arm);
+  std::erase_if(passing, [&](std::size_t index) { return runs[index].outcome != Outcome::kPass; });
+  return passing;
+}
+
+std::optional<std::size_t> attempt_of_peaks(const base::StudyRows& study, const std::vector<RunVerdict>& runs, const ArmVerdict& arm) {
+  if (arm.figures) {
+    const std::vector<std::size_t> passing = passing_attempts(study, runs, arm.arm);
+    return *std::max_element(passing.begin(), passing.end(),
+                             [&](std::size_t a, std::size_t b) { return has_lower_peak(&runs[a], &runs[b]); });
+  }
+  if (arm.outcome != Outcome::kFail) return std::nullopt;
+  for (const std::size_t index : judged_attempts(study, arm.arm))
+    if (runs[index].outcome == Outcome::kFail) return index;
+  return std::nullopt;
 }
 
 }  // namespace rematch::rules

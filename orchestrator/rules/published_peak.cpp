@@ -41,11 +41,8 @@ std::string missing_counterpart(const std::vector<const RankRows*>& ranks, const
 }
 
 std::optional<base::RankPeak> own_peak(const AttemptRows& attempt, const protocol::PublishedPeak& published) {
-  const auto ranks = ranks_seen(attempt, published.ranks.value_or(""));
-  if (!missing_counterpart(ranks, published).empty()) return std::nullopt;
-  std::vector<base::RankPeak> peaks;
-  for (const RankRows* rank : ranks) peaks.push_back(peak_through_step(*rank, *published.after_iteration - 1));
-  return hot_rank(peaks);
+  if (!published.ranks || !published.after_iteration) return std::nullopt;
+  return seen_peak(attempt, *published.ranks, *published.after_iteration);
 }
 
 std::optional<std::int64_t> floor_bytes(const std::vector<const RankRows*>& ranks, std::int64_t last_step) {
@@ -81,6 +78,14 @@ std::vector<const RankRows*> ranks_seen(const AttemptRows& attempt, const std::s
     if (own != classes.end() && std::any_of(own->ranks.begin(), own->ranks.end(), is_named)) seen.push_back(&rows);
   }
   return seen;
+}
+
+std::optional<base::RankPeak> seen_peak(const AttemptRows& attempt, const std::string& ranks, std::int64_t after_iteration) {
+  const std::vector<const RankRows*> seen = ranks_seen(attempt, ranks);
+  if (after_iteration < 1 || seen.empty() || !all_completed(seen, after_iteration - 1)) return std::nullopt;
+  std::vector<base::RankPeak> peaks;
+  for (const RankRows* rank : seen) peaks.push_back(peak_through_step(*rank, after_iteration - 1));
+  return hot_rank(peaks);
 }
 
 ComparedPeak compare_peak(const AttemptRows& attempt, const protocol::PublishedPeak& published) {

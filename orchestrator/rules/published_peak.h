@@ -16,6 +16,10 @@ namespace rematch::rules {
 // Rows of the ranks that `ranks` names ("rank 0", "data-parallel rank 0"), each once, by rank. Empty of any other text.
 std::vector<const base::RankRows*> ranks_seen(const base::AttemptRows& attempt, const std::string& ranks);
 
+// The largest lifetime peak of allocated bytes over these ranks after this iteration (from 1). nullopt: none of the ranks was run, or one
+// did not complete the iteration.
+std::optional<base::RankPeak> seen_peak(const base::AttemptRows& attempt, const std::string& ranks, std::int64_t after_iteration);
+
 ComparedPeak compare_peak(const base::AttemptRows& attempt, const protocol::PublishedPeak& published);
 
 // What the two attempts differ by after the iteration of this peak; `other` is the attempt of the arm `against`.

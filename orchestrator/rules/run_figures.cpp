@@ -1,14 +1,15 @@
 #include "orchestrator/rules/run_figures.h"
 
 #include <algorithm>
-#include <numeric>
 #include <span>
 #include <vector>
 
 #include "orchestrator/base/predicted.h"
 #include "orchestrator/rules/estimate.h"
+#include "orchestrator/rules/guide_figures.h"
 #include "orchestrator/rules/rank_peak.h"
 #include "orchestrator/rules/steady_steps.h"
+#include "orchestrator/rules/throughput.h"
 #include "orchestrator/stats/median.h"
 #include "orchestrator/stats/warmup.h"
 
@@ -23,29 +24,12 @@ std::optional<std::int64_t> held_after_forward_bytes(const base::AttemptRows& at
   return held;
 }
 
-constexpr std::size_t kWindowBegin = 10;  // 0-based
-constexpr std::size_t kWindowEnd = 20;
-
-std::optional<double> mean(std::span<const double> samples) {
-  if (samples.empty()) return std::nullopt;
-  return std::accumulate(samples.begin(), samples.end(), 0.0) / static_cast<double>(samples.size());
-}
-
-std::optional<double> tflops_per_rank(const base::AttemptRows& attempt, std::optional<double> step_time_ns) {
-  if (attempt.ranks.empty() || !attempt.ranks.front().model || !step_time_ns || *step_time_ns <= 0) return std::nullopt;
-  const double flops_per_second = attempt.ranks.front().model->flops_per_step / (*step_time_ns * 1e-9);
-  return flops_per_second / static_cast<double>(attempt.trial.parallel.world_size) * 1e-12;
-}
-
 base::MeanTimes mean_times(const base::AttemptRows& attempt, std::span<const double> all, std::span<const double> steady) {
   base::MeanTimes means;
   means.mean_step_time_ns = mean(steady);
-  if (all.size() >= kWindowEnd) means.window_step_time_ns = mean(all.subspan(kWindowBegin, kWindowEnd - kWindowBegin));
+  means.window_step_time_ns = window_figures(attempt, kGuideWindow, all).step_time_ns;
   means.tflops_of_mean_time = tflops_per_rank(attempt, means.mean_step_time_ns);
-  std::vector<double> by_step;
-  for (double time : steady)
-    if (auto tflops = tflops_per_rank(attempt, time)) by_step.push_back(*tflops);
-  means.tflops_mean_over_steps = mean(by_step);
+  means.tflops_mean_over_steps = mean_tflops_per_rank(attempt, steady);
   return means;
 }
 

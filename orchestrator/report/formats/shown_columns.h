@@ -1,4 +1,4 @@
-// Which columns of a table people see, and how they stand: one rule for md and latex. Pure.
+// Which columns of a table people see, and how they stand: one rule for md, html and latex. Pure.
 #pragma once
 
 #include <cstddef>

@@ -11,7 +11,7 @@
 #include "orchestrator/store/database.h"
 #include "orchestrator/store/query.h"
 #include "orchestrator/store/store.h"
-#include "tests/orchestrator/report/golden_studies.h"
+#include "tests/orchestrator/report/golden_model.h"
 #include "tests/orchestrator/report/parsed_report.h"
 #include "tests/orchestrator/study_builder.h"
 #include "tests/support/temp_dir.h"
@@ -20,6 +20,7 @@ namespace rematch::report {
 namespace {
 
 using store::Value;
+using tests::GoldenStudy;
 using SqlRow = std::map<std::string, Value>;
 
 std::optional<double> number_of(const Value& value) {
@@ -92,7 +93,7 @@ class Check {
     } else if (const std::optional<double> number = number_of(stored)) {
       this->number(shown, *number);
     } else {
-      EXPECT_EQ(shown, is_raw_ ? text_of(stored) : in_one_line(text_of(stored)));
+      EXPECT_EQ(is_raw_ ? shown : in_one_line(shown), is_raw_ ? text_of(stored) : in_one_line(text_of(stored)));
     }
   }
 
@@ -152,7 +153,7 @@ class Check {
 // All golden studies in one database.
 class Workspace {
  public:
-  Workspace() : studies_(golden_studies()) {
+  Workspace() : studies_(tests::golden_studies()) {
     store::Store store = store::Store::open(path_).value();
     std::int64_t number = 0xa000;
     for (GoldenStudy& golden : studies_) {

@@ -49,7 +49,7 @@ TEST(ModelDocument, GivesTheSamePlots) {
   plot.caption = "modelled-device";
   plot.kind = PlotKind::kLines;
   plot.x = {"step", PlotUnit::kStep};
-  plot.y = {"step time", PlotUnit::kNanoseconds};
+  plot.y = {"step time", PlotUnit::kNanoseconds, 2.5};
   plot.categories = {"a", "b"};
   plot.series = {{"[]", {0, 1, 2}, {1.5, std::nullopt, 3}, true}};
   plot.marks = {{2, "steady"}};
@@ -60,6 +60,8 @@ TEST(ModelDocument, GivesTheSamePlots) {
   EXPECT_EQ(parsed->front().series.front().y, plot.series.front().y);
   EXPECT_EQ(parsed->front().marks.front().label, "steady");
   EXPECT_EQ(parsed->front().y.unit, PlotUnit::kNanoseconds);
+  EXPECT_EQ(parsed->front().x.up_to, std::nullopt);
+  EXPECT_EQ(parsed->front().y.up_to, 2.5);
 }
 
 TEST(ModelDocument, HasNoPlotsOfAnythingElse) {

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <nlohmann/json.hpp>
 #include <sstream>
@@ -19,8 +20,9 @@ using Texts = std::vector<std::string>;
 
 // A table as it stands in the text: a heading a column, then rows.
 struct Grid {
-  std::string title;  // empty where the format prints none
+  std::string title;  // empty where it does not say
   std::vector<Texts> lines;
+  std::string key = {};  // the same
 };
 
 std::vector<std::size_t> data_columns(const Table& table) {
@@ -211,12 +213,50 @@ std::vector<Grid> latex_grids(const std::string& text) {
   return grids;
 }
 
+std::string html_plain(const std::string& html) {
+  std::string text;
+  bool inside_tag = false;
+  for (const char c : html) {
+    if (c == '<') inside_tag = true;
+    if (!inside_tag) text += c;
+    if (c == '>') inside_tag = false;
+  }
+  const std::array<std::pair<const char*, const char*>, 5> kEntities = {
+      {{"&lt;", "<"}, {"&gt;", ">"}, {"&quot;", "\""}, {"&#39;", "'"}, {"&amp;", "&"}}};
+  for (const auto& [what, by] : kEntities) text = replaced(text, what, by);
+  return text;
+}
+
+// What stands between each `open` and the next `close`, with the rest of the opening tag.
+std::vector<std::string> pieces(const std::string& html, const std::string& open, const std::string& close) {
+  std::vector<std::string> found;
+  for (std::size_t at = html.find(open); at != std::string::npos; at = html.find(open, at + 1)) {
+    const std::size_t begin = at + open.size();
+    found.push_back(html.substr(begin, html.find(close, begin) - begin));
+  }
+  return found;
+}
+
+std::vector<Grid> html_grids(const std::string& text) {
+  std::vector<Grid> grids;
+  for (const std::string& table : pieces(text, "<table", "</table>")) {
+    Grid& grid = grids.emplace_back();
+    grid.key = pieces(table, "data-key=\"", "\"").front();
+    for (const std::string& row : pieces(table, "<tr", "</tr>")) {
+      Texts& cells = grid.lines.emplace_back();
+      for (const std::string& cell : pieces(replaced(row, "<td", "<th"), "<th", "</t")) cells.push_back(html_plain("<" + cell));
+    }
+  }
+  return grids;
+}
+
 std::vector<Grid> grids_of(const std::string& format, const std::string& text) {
   if (format == "csv") return csv_grids(text);
   if (format == "json") return json_grids(text);
   if (format == "jsonl") return jsonl_grids(text);
   if (format == "md") return md_grids(text);
   if (format == "latex") return latex_grids(text);
+  if (format == "html") return html_grids(text);
   ADD_FAILURE() << "no reader of " << format << ": write one here";
   return {};
 }
@@ -239,12 +279,13 @@ bool is_raw_format(const std::string& format) { return format == "csv" || format
 
 std::vector<ParsedTable> parse_report(const std::string& format, const std::string& text, const ReportModel& model) {
   const bool is_raw = is_raw_format(format);
-  const std::vector<Grid> grids = grids_of(format, text);
+  std::vector<Grid> grids = grids_of(format, text);
   std::vector<ParsedTable> tables;
-  auto grid = grids.begin();
   for (const Table& table : model.tables) {
     const std::vector<std::size_t> columns = is_raw ? data_columns(table) : text_columns(table);
     if (!is_shown(format, table) || table.rows.empty() || columns.empty()) continue;
+    // A format that says what each table is may have another order; else the next one it is.
+    const auto grid = std::find_if(grids.begin(), grids.end(), [&](const Grid& g) { return g.key.empty() || g.key == table.key; });
     if (grid == grids.end()) {
       ADD_FAILURE() << format << " lacks the table " << table.title;
       return tables;
@@ -255,9 +296,9 @@ std::vector<ParsedTable> parse_report(const std::string& format, const std::stri
     for (const Texts& line : grid->lines) EXPECT_EQ(line.size(), columns.size()) << format << ", " << table.title;
     if (::testing::Test::HasFailure()) return tables;
     tables.push_back({&table, columns, {grid->lines.begin() + 1, grid->lines.end()}});
-    ++grid;
+    grids.erase(grid);
   }
-  EXPECT_EQ(grids.end() - grid, 0) << format << " has tables that the model has not";
+  EXPECT_EQ(grids.size(), 0U) << format << " has tables that the model has not";
   return tables;
 }
 

@@ -18,6 +18,7 @@ namespace rematch::cli {
 class PublishedOption {
  public:
   void declare(CLI::App& app);
+  bool is_given() const { return !file_.empty(); }
   // nullopt where the option was not given. kUsage, and the reason on streams.err, when the file is not there or no published table.
   std::variant<std::optional<protocol::Published>, Exit> load(Streams streams) const;
 

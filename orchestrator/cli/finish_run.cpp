@@ -5,6 +5,7 @@
 
 #include "orchestrator/cli/beside.h"
 #include "orchestrator/cli/kept_report.h"
+#include "orchestrator/cli/report_output.h"
 #include "orchestrator/report/format.h"
 #include "orchestrator/store/store.h"
 #include "schemas/protocol/trial_paths.h"
@@ -42,7 +43,7 @@ std::optional<Exit> trials_left(const engine::EngineResult& result, const std::s
 Exit finish_run(const engine::EngineResult& result, const FinishOptions& finish, const GlobalOptions& options, Streams streams) {
   keep(result, options);
   if (const std::optional<Exit> left = trials_left(result, finish.undone_reason, streams)) return *left;
-  const report::ReportModel model = make_report_beside(result.study, result.verdict, finish.published, options, streams);
+  const report::ReportModel model = with_program(make_report_beside(result.study, result.verdict, finish.published, options, streams));
   streams.out << report::render(model, finish.format).value();
   return exit_beside(result.study, finish.published, static_cast<Exit>(base::exit_code(result.verdict.conclusion)), streams);
 }

@@ -1,36 +1,54 @@
 #include "orchestrator/cli/report_output.h"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <ostream>
 #include <system_error>
+#include <utility>
 
 #include "orchestrator/report/format.h"
+#include "probes/host/build_id.h"
 #include "schemas/protocol/record_file.h"
 
 namespace rematch::cli {
 
 void declare_report_output(CLI::App& app, ReportOutput& output) {
-  app.add_option("-f,--format", output.format, "Of the report")->check(CLI::IsMember(report::format_names()))->capture_default_str();
+  app.add_option("-f,--format", output.format, "Of the report; without it by the extension of -o, else md")
+      ->check(CLI::IsMember(report::accepted_format_names()));
   app.add_flag("--json", output.as_json, "The same as --format json");
   app.add_option("-o,--output", output.file, "File to write; - is stdout")->capture_default_str();
-  app.add_option("--units", output.units, "Of bytes in md and html; csv and json hold bytes")
+  app.add_option("--units", output.units, "Of bytes in md, html and latex; csv, json and jsonl hold bytes")
       ->check(CLI::IsMember({"GB", "GiB"}))
       ->capture_default_str();
 }
 
-namespace {
-
-std::string format_of(const ReportOutput& output) { return output.as_json ? "json" : output.format; }
-
-}  // namespace
-
-store::Store::ReportPlots plots_for(const ReportOutput& output) {
-  return report::draws_plots(format_of(output)) ? store::Store::ReportPlots::kRead : store::Store::ReportPlots::kLeft;
+std::variant<std::string, Exit> format_of(const ReportOutput& output, Streams streams) {
+  if (output.as_json) return std::string("json");
+  if (!output.format.empty()) return output.format;
+  if (output.file == "-") return std::string("md");
+  const base::Result<std::string> by_extension = report::format_of_file(output.file);
+  if (by_extension) return by_extension.value();
+  streams.err << "rematch: -o " << output.file << ": " << by_extension.error().message << "\n";
+  return Exit::kUsage;
 }
 
-Exit write_report(const report::ReportModel& model, const ReportOutput& output, Streams streams) {
+report::ReportModel with_program(report::ReportModel model) {
+  const std::string build = probes::program_build_id().value_or("");
+  report::Fact program{"rematch", "rematch", REMATCH_VERSION + (build.empty() ? "" : ", build " + build)};
+  const auto trainer = std::find_if(model.header.begin(), model.header.end(), [](const auto& fact) { return fact.key == "trainer_build"; });
+  model.header.insert(trainer, std::move(program));
+  return model;
+}
+
+store::Store::ReportPlots plots_for(const std::string& format) {
+  return report::draws_plots(format) ? store::Store::ReportPlots::kRead : store::Store::ReportPlots::kLeft;
+}
+
+Exit write_report(report::ReportModel model, const ReportOutput& output, Streams streams) {
   const report::ByteUnits units = output.units == "GiB" ? report::ByteUnits::kGiB : report::ByteUnits::kGB;
-  const std::string text = report::render(model, format_of(output), units).value();
+  const auto format = format_of(output, streams);
+  if (const Exit* exit = std::get_if<Exit>(&format)) return *exit;
+  const std::string text = report::render(with_program(std::move(model)), std::get<std::string>(format), units).value();
   if (output.file == "-") {
     streams.out << text;
     return Exit::kOk;

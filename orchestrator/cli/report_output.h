@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <variant>
 
 #include "orchestrator/cli/verb.h"
 #include "orchestrator/report/report_model.h"
@@ -10,7 +11,7 @@
 namespace rematch::cli {
 
 struct ReportOutput {
-  std::string format = "md";
+  std::string format;        // empty: by the extension of `file`, else md
   std::string file = "-";    // "-" is stdout
   std::string units = "GB";  // of bytes in what people read
   bool as_json = false;
@@ -19,9 +20,15 @@ struct ReportOutput {
 void declare_report_output(CLI::App& app, ReportOutput& output);
 
 // Plots are most of a kept report: they are read for a format that draws them only.
-store::Store::ReportPlots plots_for(const ReportOutput& output);
+store::Store::ReportPlots plots_for(const std::string& format);
 
-// A file appears whole or not at all. kEnvironment when it cannot be written.
-Exit write_report(const report::ReportModel& model, const ReportOutput& output, Streams streams);
+// The format that is meant; kUsage, and why on streams.err, when the extension of the file is none of a format.
+std::variant<std::string, Exit> format_of(const ReportOutput& output, Streams streams);
+
+// With the version and build of this program among its facts.
+report::ReportModel with_program(report::ReportModel model);
+
+// With the program. A file appears whole or not at all. kUsage as format_of; kEnvironment when the file cannot be written.
+Exit write_report(report::ReportModel model, const ReportOutput& output, Streams streams);
 
 }  // namespace rematch::cli

@@ -43,6 +43,9 @@ void add_machine_facts(const base::StudyRows& study, std::vector<Fact>& facts) {
   add("trainer_build", "trainer build", [](const HelloRecord& hello) { return hello.build_id; });
   add("libtorch_version", "LibTorch", [](const HelloRecord& hello) { return hello.libtorch_version; });
   add("comm_backend", "communication", [](const HelloRecord& hello) { return hello.comm_backend; });
+  add("cuda_version", "CUDA", [](const HelloRecord& hello) { return hello.machine.cuda_version.value_or(""); });
+  add("nccl_version", "NCCL", [](const HelloRecord& hello) { return hello.machine.nccl_version.value_or(""); });
+  add("driver_version", "driver", [](const HelloRecord& hello) { return hello.machine.driver_version.value_or(""); });
 }
 
 void add_fit_facts(const base::StudyVerdict& verdict, std::vector<Fact>& facts) {
@@ -109,6 +112,7 @@ std::string distinct_of_ranks(const std::vector<base::AttemptRows>& attempts, st
   for (const base::AttemptRows& attempt : attempts)
     for (const base::RankRows& rank : attempt.ranks)
       if (rank.hello) distinct.insert(get(*rank.hello));
+  distinct.erase("");  // not recorded
   std::string text;
   for (const std::string& value : distinct) text += (text.empty() ? "" : ", ") + value;
   return text;

@@ -1,5 +1,6 @@
 #include "orchestrator/report/arm_tables.h"
 #include "orchestrator/report/attribution_tables.h"
+#include "orchestrator/report/command_facts.h"
 #include "orchestrator/report/decision_tables.h"
 #include "orchestrator/report/diagnosis_table.h"
 #include "orchestrator/report/moved_table.h"
@@ -46,6 +47,7 @@ ReportModel make_report(const base::StudyRows& study, const base::StudyVerdict& 
   ReportModel model;
   model.title = "Study " + study_title(study.plan);
   model.header = study_facts(study, verdict);
+  for (Fact& fact : command_facts(study.plan)) model.header.push_back(std::move(fact));
   model.tables = arm_tables(study, verdict);
   append({moved_table(study.plan, verdict.arms), failed_arms_table(study, verdict), reasons_table(study, verdict)}, model.tables);
   append({unmatched_table(verdict.unmatched)}, model.tables);

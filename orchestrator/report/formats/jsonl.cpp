@@ -19,16 +19,19 @@ std::string line_text(const std::string& kind, const Json& head, const Json& con
   return json_text(line, -1) + "\n";
 }
 
-std::string table_text(const Table& table) {
+// The number tells tables of one key apart: of two groups, or of two provenances.
+std::string table_text(const Table& table, int number) {
+  const Json head = {{"table", table.key}, {"table_number", number}, {"table_title", table.title}};
   std::string text;
-  for (const auto& row : table.rows) text += line_text("row", {{"table", table.key}, {"table_title", table.title}}, row_json(table, row));
+  for (const auto& row : table.rows) text += line_text("row", head, row_json(table, row));
   return text;
 }
 
 std::string render_jsonl(const ReportModel& model, ByteUnits) {
   std::string text = line_text("header", {{"title", model.title}}, facts_json(model.header));
+  int number = 0;
   for (const Table& table : model.tables)
-    if (table.place != Place::kTextOnly) text += table_text(table);
+    if (table.place != Place::kTextOnly) text += table_text(table, ++number);
   if (!model.answer.empty()) text += line_text("answer", Json::object(), facts_json(model.answer));
   for (const std::string& note : model.notes) text += line_text("note", Json::object(), {{"text", note}});
   return text;

@@ -43,7 +43,8 @@ class Golden : public ::testing::TestWithParam<GoldenCase> {};
 
 TEST_P(Golden, ReportIsAsReviewed) {
   const GoldenCase& golden = GetParam();
-  const std::filesystem::path path = std::filesystem::path(REMATCH_SOURCE_DIR) / "reports" / "golden" / (golden.name + "." + format_extension(golden.format));
+  const std::filesystem::path path =
+      std::filesystem::path(REMATCH_SOURCE_DIR) / "reports" / "golden" / (golden.name + "." + format_extension(golden.format));
   const std::string text = rendered(golden.golden, golden.format);
   if (std::getenv("REMATCH_UPDATE_GOLDEN") != nullptr) protocol::write_file_by_rename(path, text);
   EXPECT_EQ(protocol::read_whole_file(path).value_or("no file " + path.string()), text);

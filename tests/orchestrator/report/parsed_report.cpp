@@ -116,20 +116,16 @@ std::vector<Grid> json_grids(const std::string& text) {
   return grids;
 }
 
-// A row whose columns or table differ from those of the row before begins a table.
 std::vector<Grid> jsonl_grids(const std::string& text) {
   std::vector<Grid> grids;
-  std::string key;
+  std::int64_t number = 0;
   for (const std::string& line : lines_of(text)) {
     Json row = Json::parse(line);
     EXPECT_EQ(row.at("schema_version"), 1);
     if (row.at("line") != "row") continue;
-    const std::string title = row.at("table_title");
-    const std::string own_key = row.at("table");
-    for (const char* head : {"schema_version", "line", "table", "table_title"}) row.erase(head);
-    if (grids.empty() || key != own_key || grids.back().title != title || grids.back().lines.front() != keys_of(row))
-      grids.push_back({title, {}});
-    key = own_key;
+    if (row.at("table_number") != number) grids.push_back({row.at("table_title"), {}});
+    number = row.at("table_number");
+    for (const char* head : {"schema_version", "line", "table", "table_number", "table_title"}) row.erase(head);
     add_row(row, grids.back());
   }
   return grids;

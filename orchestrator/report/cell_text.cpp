@@ -22,7 +22,7 @@ struct CellText {
   std::string operator()(Count count) const { return std::to_string(count.value); }
   std::string operator()(Bytes bytes) const { return bytes_text(bytes.value, units); }
   std::string operator()(BytesDelta bytes) const { return bytes_text(bytes.value, units, Sign::kAlways); }
-  std::string operator()(Nanoseconds time) const { return printed("%.2f ms", time.value * 1e-6); }
+  std::string operator()(Nanoseconds time) const { return base::milliseconds_text(time.value); }
   std::string operator()(Number number) const { return printed("%.3g", number.value); }
   std::string operator()(Hours time) const { return printed("%.4g h", time.value); }
   std::string operator()(Teraflops rate) const { return printed(rate.value < 1 ? "%.4f" : "%.2f", rate.value); }

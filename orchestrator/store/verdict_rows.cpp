@@ -151,6 +151,9 @@ void insert_diagnosis(Database& database, const std::string& study_id, const bas
   columns("arm", diagnosis.arm);
   columns("finding", diagnosis.finding);
   columns("next_step", diagnosis.next_step);
+  columns("why", diagnosis.why);
+  columns("ruled_out", diagnosis.ruled_out);
+  columns("command", diagnosis.command);
   insert_values(database, "diagnosis", {{"study_id", study_id}, {"position", static_cast<std::int64_t>(position)}}, columns,
                 OnConflict::kFail);
 }

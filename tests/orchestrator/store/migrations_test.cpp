@@ -66,7 +66,8 @@ TEST_F(MigrationsTest, OpensADatabaseOfTheFirstSchemaWithItsStepsAndWithoutAttri
   {
     Database database(path_);
     database.execute_script(
-        "DROP VIEW attempts; DROP VIEW ranks; ALTER TABLE attempt DROP COLUMN job_id; ALTER TABLE attempt DROP COLUMN array_job_id; "
+        "ALTER TABLE study DROP COLUMN head; DROP INDEX trial_of_arm; DROP VIEW attempts; DROP VIEW ranks; ALTER TABLE attempt DROP COLUMN "
+        "job_id; ALTER TABLE attempt DROP COLUMN array_job_id; "
         "ALTER TABLE attempt DROP COLUMN array_task_id; ALTER TABLE attempt DROP COLUMN restart_count; "
         "ALTER TABLE attempt DROP COLUMN runner; ALTER TABLE rank DROP COLUMN node; ALTER TABLE rank DROP COLUMN visible_devices; "
         "UPDATE attempt SET launch_document = json_remove(launch_document, '$.nodes', '$.allocation', '$.ranks[0].node', "

@@ -2,6 +2,7 @@
 // Made by rules/judge.h, stored by store/store.h, rendered by report/. "Not measured" is nullopt, never 0.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -15,6 +16,9 @@
 namespace rematch::base {
 
 enum class Outcome { kPass, kFail, kBorderline, kInactive, kInvalid, kSkipped, kInterrupted, kLost, kNotRun };
+inline constexpr std::array<Outcome, 9> kAllOutcomes = {Outcome::kPass,        Outcome::kFail,    Outcome::kBorderline,
+                                                        Outcome::kInactive,    Outcome::kInvalid, Outcome::kSkipped,
+                                                        Outcome::kInterrupted, Outcome::kLost,    Outcome::kNotRun};
 
 std::string_view to_string(Outcome outcome);
 

@@ -10,6 +10,7 @@
 #include "orchestrator/store/database.h"
 #include "orchestrator/store/migrations.h"
 #include "orchestrator/store/plan_rows.h"
+#include "orchestrator/store/run_rows.h"
 #include "orchestrator/store/values.h"
 #include "orchestrator/store/verdict_rows.h"
 
@@ -238,6 +239,10 @@ std::vector<TrialPlace> Store::find_trials(const std::string& beginning, const s
 }
 
 base::StudyPlan Store::load_plan(const std::string& study_id) const { return select_plan(*database_, study_id); }
+
+std::vector<base::RunVerdict> Store::load_runs(const std::string& study_id, const TrialChoice& choice) const {
+  return select_runs(*database_, study_id, choice);
+}
 
 std::optional<base::ControlPeak> Store::control_peak(const std::string& group_id) const {
   return select_control_peak(*database_, group_id);

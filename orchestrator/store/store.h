@@ -117,6 +117,8 @@ class Store {
   // Of a study by its whole id, which must be there: the plan with the chosen trials alone, and their attempts. Its cost is that of what
   // was chosen, however large the study is.
   base::StudyRows load_attempts(const std::string& study_id, const TrialChoice& choice) const;
+  // What was said of the runs of the chosen trials, in the order in which they ran; see run_rows.h for what it leaves out.
+  std::vector<base::RunVerdict> load_runs(const std::string& study_id, const TrialChoice& choice) const;
   // Trials whose id begins so, of this study or, with an empty study_id, of all; in the order of studies() and as they run.
   std::vector<TrialPlace> find_trials(const std::string& beginning, const std::string& study_id = "") const;
   // What a control of this group, in any study, held at its hot rank's peak; of one that ran out of memory only when none ended well.

@@ -55,6 +55,10 @@ void insert_run(Database& database, const std::string& study_id, const base::Run
   for (const base::Shortfall& shortfall : run.shortfalls)
     reason += (reason.empty() ? "" : "; ") + shortfall.rule + ": " + shortfall.message;
   columns("reason", reason);
+  columns("loss_basis", run.loss_basis);
+  std::vector<std::string> shortfalls;
+  for (const base::Shortfall& shortfall : run.shortfalls) shortfalls.insert(shortfalls.end(), {shortfall.rule, shortfall.message});
+  columns("shortfalls", shortfalls);
   if (run.figures) {
     figure_columns(columns, *run.figures);
     steady_columns(columns, *run.figures);

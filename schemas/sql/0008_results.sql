@@ -11,7 +11,7 @@ ALTER TABLE diagnosis ADD COLUMN command   TEXT NOT NULL DEFAULT '';
 
 -- Of a run, so that an arm of many can be shown without judging its study again.
 ALTER TABLE verdict ADD COLUMN loss_basis TEXT;  -- what the losses were compared with; empty: with nothing
-ALTER TABLE verdict ADD COLUMN shortfalls TEXT;  -- JSON: [["rule", "message"], ...], the conditions of a pass that it does not meet
+ALTER TABLE verdict ADD COLUMN shortfalls TEXT;  -- JSON: ["rule", "message", ...], the conditions of a pass that it does not meet
 
 -- study.json, less its trials and its whitespace: of a study of many trials they are nearly all of the document.
 ALTER TABLE study ADD COLUMN head TEXT NOT NULL DEFAULT '';

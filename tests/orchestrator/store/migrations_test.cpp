@@ -85,6 +85,7 @@ TEST_F(MigrationsTest, OpensADatabaseOfTheFirstSchemaWithItsStepsAndWithoutAttri
         "ALTER TABLE verdict DROP COLUMN mean_step_time_ns; ALTER TABLE verdict DROP COLUMN window_step_time_ns; "
         "ALTER TABLE verdict DROP COLUMN tflops_of_mean_time; ALTER TABLE verdict DROP COLUMN tflops_mean_over_steps; "
         "ALTER TABLE verdict DROP COLUMN first_steady_step; ALTER TABLE verdict DROP COLUMN warmup_reached; "
+        "ALTER TABLE verdict DROP COLUMN loss_basis; ALTER TABLE verdict DROP COLUMN shortfalls; "
         "ALTER TABLE verdict DROP COLUMN peak_growth_bytes; ALTER TABLE verdict DROP COLUMN peak_growth_allowed_bytes; "
         "ALTER TABLE rank DROP COLUMN num_devices; ALTER TABLE rank DROP COLUMN device_id; ALTER TABLE rank DROP COLUMN driver_version; "
         "ALTER TABLE rank DROP COLUMN cuda_version; ALTER TABLE rank DROP COLUMN nccl_version; ALTER TABLE rank DROP COLUMN link_types; "

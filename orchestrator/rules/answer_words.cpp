@@ -74,8 +74,8 @@ std::vector<std::string> what_would_change(const base::StudyPlan& plan, const ba
   add_budget_changes(plan, verdict, answer, arm, changes);
   for (const base::ArmVerdict& other : verdict.arms) {
     if (other.group_id == arm.group_id || other.outcome != base::Outcome::kPass || !other.figures || other.is_control) continue;
-    changes.push_back("another group: " + other.arm + " passes too, with a peak of " + base::bytes_text(other.figures->hot.allocated_bytes) +
-                      "; groups are not compared");
+    changes.push_back("another group: " + other.arm + " passes too, with a peak of " +
+                      base::bytes_text(other.figures->hot.allocated_bytes) + "; groups are not compared");
   }
   if (answer.headroom_arm && answer.headroom_is_measured) {
     const base::ArmVerdict* next = base::find_arm(verdict, *answer.headroom_arm);

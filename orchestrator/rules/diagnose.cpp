@@ -17,7 +17,8 @@ struct Row {
 
 constexpr std::array kTable = {
     Row{{"fragmentation", "much is reserved, allocated bytes are stable, and the allocator had to retry or failed",
-         "The allocator held enough bytes, in pieces of which none was large enough: larger or growing segments give that memory back without "
+         "The allocator held enough bytes, in pieces of which none was large enough: larger or growing segments give that memory back "
+         "without "
          "any recompute."},
         find_fragmentation,
         gap_of_runs},

@@ -61,11 +61,11 @@ std::optional<Found> not_replayed(const base::StudyPlan& plan, const base::Attem
   const std::string& graphs = attempt.trial.features.cuda_graph_impl;
   if (graphs == "none")
     return Found{"Bypassed: " + numbers + ", without CUDA graphs.",
-                 "Look for what runs the layers past the wrapper, such as an evaluation without gradients or a provider's own kernel.",
-                 "", study_command("show", {attempt.trial.arm}, plan)};
+                 "Look for what runs the layers past the wrapper, such as an evaluation without gradients or a provider's own kernel.", "",
+                 study_command("show", {attempt.trial.arm}, plan)};
   return Found{"Bypassed by graph capture: " + numbers + ", with cuda_graph_impl " + graphs + ".",
-               "Put the boundary wholly inside or wholly outside of the graph's scope, or measure with cuda_graph_impl: none.",
-               "", run_command(plan, {"features.cuda_graph_impl=none"})};
+               "Put the boundary wholly inside or wholly outside of the graph's scope, or measure with cuda_graph_impl: none.", "",
+               run_command(plan, {"features.cuda_graph_impl=none"})};
 }
 
 // It acts, and not where the peak is.

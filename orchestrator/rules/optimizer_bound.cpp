@@ -61,10 +61,9 @@ std::string optimizer_bound_text(const OptimizerBound& bound, bool predicted) {
   return std::string("Every arm ") + (predicted ? "is predicted to run" : "that was started ran") +
          " out of memory in the making of the optimizer's state, so no label can help and none is compared. On " +
          base::rank_text(bound.rank, bound.num_alike) + " of " + bound.arm + " parameters of " + number(bound.parameter_bytes) +
-         ", gradients of " + number(bound.gradient_bytes) + " and optimizer state of " + number(bound.optimizer_state_bytes) +
-         " so far, " + number(persistent) + " of the " + number(bound.allocated_bytes) + " held, left no room for " +
-         number(bound.requested_bytes) + " more in a capacity of " +
-         (bound.capacity_bytes ? number(*bound.capacity_bytes) : std::string("-")) + ".";
+         ", gradients of " + number(bound.gradient_bytes) + " and optimizer state of " + number(bound.optimizer_state_bytes) + " so far, " +
+         number(persistent) + " of the " + number(bound.allocated_bytes) + " held, left no room for " + number(bound.requested_bytes) +
+         " more in a capacity of " + (bound.capacity_bytes ? number(*bound.capacity_bytes) : std::string("-")) + ".";
 }
 
 }  // namespace rematch::rules

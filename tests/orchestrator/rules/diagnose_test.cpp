@@ -313,7 +313,8 @@ struct Ruled {
 
 TEST(Symptoms, SayWhatElseWasRuledOutAndTheNextCommand) {
   const std::vector<Ruled> all = {
-      {"core-attn-without-effect", with_core_attn(4000).rows(), "", "rematch run sweeps/attention.yaml --set recompute.labels=core_attn,moe_act"},
+      {"core-attn-without-effect", with_core_attn(4000).rows(), "",
+       "rematch run sweeps/attention.yaml --set recompute.labels=core_attn,moe_act"},
       {"mla-out-of-memory-after-core-attn", mla_fails(300, 20).rows(),
        "fragmentation: 30.000 MB were reserved and free, less than the 64.000 MB that were asked for",
        "rematch run sweeps/mla.yaml --set recompute.labels=core_attn,mla_up_proj"},

@@ -1,4 +1,4 @@
-// `rematch explain NAME`: the page of a compatibility rule, a recompute label or a warning; `--list`: what there are pages of.
+// `rematch explain NAME`: the page of a rule, a label, a warning, a symptom or a word of a report; `--list`: what there are pages of.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <ostream>
@@ -7,6 +7,7 @@
 #include "orchestrator/base/warnings.h"
 #include "orchestrator/cli/core_revision.h"
 #include "orchestrator/compat/label_pages.h"
+#include "orchestrator/report/pages.h"
 #include "orchestrator/spec/nearest.h"
 #include "schemas/protocol/recompute_labels.h"
 
@@ -76,7 +77,12 @@ std::vector<PageKind> page_kinds() {
     if (seen.insert(rule.id).second) rules.pages.push_back({std::string(rule.id), std::string(rule.reason)});
   PageKind warnings{"warnings", {}};
   for (const base::WarningPage& page : base::warning_pages()) warnings.pages.push_back({std::string(page.name), std::string(page.title)});
-  return {labels, rules, warnings};
+  std::vector<PageKind> kinds = {labels, rules, warnings};
+  for (const report::PageTable& table : report::page_tables()) {
+    PageKind& kind = kinds.emplace_back(PageKind{std::string(table.heading), {}});
+    for (const report::Page& page : table.pages) kind.pages.push_back({std::string(page.name), std::string(page.meaning)});
+  }
+  return kinds;
 }
 
 std::vector<std::string> known_names() {
@@ -93,6 +99,20 @@ std::string unknown_text(const std::string& name) {
          " `rematch explain --list` shows them";
 }
 
+// Pages of several kinds may share a name: a word and a warning, a stage and a phase.
+std::string all_pages(const std::string& name, const std::string& revision) {
+  std::vector<std::string> pages;
+  if (const protocol::LabelRow* row = find_row(name)) pages.push_back(label_text(*row, revision));
+  std::string rules;
+  for (const compat::Rule* rule : compat::rules_named(name)) rules += rule_text(*rule);
+  pages.push_back(std::move(rules));
+  pages.push_back(report::pages_named(name));
+  if (const base::WarningPage* page = base::find_warning(name)) pages.push_back(base::page_text(*page));
+  std::string text;
+  for (const std::string& page : pages) text += (text.empty() || page.empty() ? "" : "\n") + page;
+  return text;
+}
+
 std::string list_text() {
   std::string text;
   for (const PageKind& kind : page_kinds()) {
@@ -107,10 +127,10 @@ std::string list_text() {
 class ExplainVerb final : public Verb {
  public:
   std::string name() const override { return "explain"; }
-  std::string summary() const override { return "Show the page of a compatibility rule, a recompute label or a warning"; }
+  std::string summary() const override { return "Show the page of a rule, a label, a warning, a symptom, or a word of a report"; }
 
   void declare(CLI::App& app) override {
-    app.add_option("name", name_, "A rule by id (C12), a row of it ('C12 both_names'), a label, or a warning's identifier");
+    app.add_option("name", name_, "A rule by id (C12), a row of it ('C12 both_names'), a label, a warning or symptom, or a word of a report: stage, phase, verdict");
     app.add_flag("--list", lists_, "List what there are pages of");
     revision_.declare(app);
     app.footer(
@@ -119,6 +139,8 @@ class ExplainVerb final : public Verb {
         "  rematch explain gdn --core-revision dev\n"
         "  rematch explain C9\n"
         "  rematch explain uncollected-trials\n"
+        "  rematch explain optimizer-bound\n"
+        "  rematch explain censored\n"
         "  rematch explain --list\n"
         "A label's page says what it drops, keeps and replays, where it has no effect, its file in Megatron-LM, and the rules about it.\n"
         "Exit: 0 shown, 2 no page of that name, or a core revision that is not known.");
@@ -129,19 +151,13 @@ class ExplainVerb final : public Verb {
     if (lists_) return Exit::kOk;
     const auto revision = revision_.resolve(streams);
     if (const Exit* exit = std::get_if<Exit>(&revision)) return *exit;
-    if (const protocol::LabelRow* row = find_row(name_)) {
-      streams.out << label_text(*row, std::get<std::string>(revision));
-      return Exit::kOk;
+    const std::string pages = all_pages(name_, std::get<std::string>(revision));
+    if (pages.empty()) {
+      streams.err << "rematch: " << unknown_text(name_) << "\n";
+      return Exit::kUsage;
     }
-    if (const base::WarningPage* page = base::find_warning(name_)) {
-      streams.out << base::page_text(*page);
-      return Exit::kOk;
-    }
-    const auto rows = compat::rules_named(name_);
-    for (const compat::Rule* rule : rows) streams.out << rule_text(*rule);
-    if (!rows.empty()) return Exit::kOk;
-    streams.err << "rematch: " << unknown_text(name_) << "\n";
-    return Exit::kUsage;
+    streams.out << pages;
+    return Exit::kOk;
   }
 
  private:

@@ -5,6 +5,7 @@
 
 namespace rematch::report {
 
+using base::ByteUnits;
 using base::bytes_text;
 using base::Sign;
 

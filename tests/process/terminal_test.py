@@ -1,6 +1,5 @@
 """Progress in real terminals: `rematch run` and `rematch status --watch` in panes of a tmux server of this test alone, at several widths, without colour,
 on a dumb terminal and while the terminal is made narrower. All runs go at the same time; what a pane shows is looked at until each has ended."""
-import os
 import pathlib
 import re
 import shlex
@@ -10,9 +9,10 @@ import tempfile
 import time
 import unittest
 
-from fake_study import BIN, NUM_TRIALS, FakeStudy, time_allowance
+from fake_study import BIN, SWEEP, FakeStudy, time_allowance
 
 SLOW = '{"sleep_us": 200000}'  # of each of six steps: a trial takes some 1.2 s, in which progress is told twice
+NUM_TRIALS = 3  # the control twice, one label
 LIMIT_S = 45
 PROGRESS = re.compile(r"^\d/\d .*step (\d+)( of |/)\d+")
 ESCAPE = re.compile(r"\x1b\[[0-9;]*m")
@@ -25,12 +25,13 @@ class Terminals(unittest.TestCase):
         cls.folder = pathlib.Path(tempfile.mkdtemp(prefix="rematch-tmux-"))
         cls.addClassCleanup(shutil.rmtree, cls.folder, ignore_errors=True)
         config = cls.folder / "tmux.conf"
-        config.write_text("set -g remain-on-exit on\nset -g status off\nset -g default-terminal screen-256color\nset -g window-size manual\n")
+        config.write_text("set -g remain-on-exit on\nset -g status off\nset -g default-terminal screen-256color\n")
         cls.server = ["tmux", "-u", "-S", str(cls.folder / "socket"), "-f", str(config)]
         cls.addClassCleanup(subprocess.run, [*cls.server, "kill-server"], capture_output=True, timeout=20)
         cls.screens = {}
         cls.widths = {"60": 60, "80": 80, "200": 200, "no-color": 80, "dumb": 80, "narrowed": 150}
-        cls.studies = {name: FakeStudy(cls) for name in cls.widths}
+        sweep = SWEEP.replace("labels: [moe_act, moe]", "labels: [moe_act]")
+        cls.studies = {name: FakeStudy(cls, sweep) for name in cls.widths}
         for name, width in cls.widths.items():
             variables = {"no-color": {"NO_COLOR": "1"}, "dumb": {"TERM": "dumb"}}.get(name, {})
             cls.start(name, width, cls.run_command(cls.studies[name], cls.folder / f"{name}.md"), variables)
@@ -53,7 +54,7 @@ class Terminals(unittest.TestCase):
 
     @classmethod
     def screen(cls, name, *options):
-        """Lines of the pane, those that the terminal broke put together again."""
+        """Lines of the pane, those that the terminal broke put together again. "-S -": those that have left it at the top, too."""
         text = cls.tmux("capture-pane", "-p", "-J", "-t", name, *options)
         return [line.rstrip() for line in text.splitlines() if line.strip() and "Pane is dead" not in line]
 
@@ -66,13 +67,13 @@ class Terminals(unittest.TestCase):
             if time.monotonic() > deadline:
                 raise AssertionError(f"not ended after {time_allowance(LIMIT_S)} s: " + repr({name: cls.screen(name) for name in cls.widths}))
             for name in cls.widths:
-                cls.screens.setdefault(name, []).append(cls.screen(name))
+                cls.screens.setdefault(name, []).append(cls.screen(name, "-S", "-"))
             if cls.narrowed_at is None and time.monotonic() - begin > 1.5 and any(PROGRESS.match(line) for line in cls.screens["narrowed"][-1]):
                 cls.tmux("resize-window", "-t", "narrowed", "-x", 50, "-y", 24)
                 cls.narrowed_at = len(cls.screens["narrowed"])
             time.sleep(0.1)
         for name in cls.widths:
-            cls.screens[name].append(cls.screen(name))
+            cls.screens[name].append(cls.screen(name, "-S", "-"))
 
     def progress_lines(self, name):
         return [line for screen in self.screens[name] for line in screen if PROGRESS.match(line)]
@@ -120,26 +121,31 @@ class Terminals(unittest.TestCase):
         after = self.screens["narrowed"][self.narrowed_at:]
         fitting = [line for screen in after for line in screen if PROGRESS.match(line) and len(line) < 50]
         self.assertTrue(fitting, after)
-        self.assertEqual(self.screens["narrowed"][-1], self.endings("narrowed"))
+        screen = self.screen("narrowed")  # tmux moves what it broke out of sight
+        self.assertEqual([line for line in screen if PROGRESS.match(line) or len(line) > 50], [])
+        self.assertRegex(screen[-1], rf"^{NUM_TRIALS}/{NUM_TRIALS} .*: ended well")
+
+    def wait_until(self, condition, name):
+        deadline = time.monotonic() + time_allowance(20)
+        while not condition():
+            self.assertLess(time.monotonic(), deadline, self.screen(name))
+            time.sleep(0.05)
 
     def test_the_watched_status_fits_and_stays_in_place(self):
-        for width in (60, 80, 200):
-            with self.subTest(width):
-                name = f"watch-{width}"
-                self.start(name, width, "exec " + shlex.join(map(str, self.studies["60"].command("status", "--watch", "1"))), {})
-                deadline = time.monotonic() + time_allowance(20)
-                while not any("complete" in line for line in self.screen(name)):
-                    self.assertLess(time.monotonic(), deadline, self.screen(name))
-                    time.sleep(0.1)
-                time.sleep(1.2)  # it looks again
+        names = {f"watch-{width}": width for width in (60, 80, 200)}
+        for name, width in names.items():
+            self.start(name, width, "exec " + shlex.join(map(str, self.studies["60"].command("status", "--watch", "1"))), {})
+        for name in names:
+            self.wait_until(lambda name=name: any("complete" in line for line in self.screen(name)), name)
+        time.sleep(1.2)  # it looks again
+        for name, width in names.items():
+            with self.subTest(name):
                 screen = self.screen(name)
                 self.assertEqual(len(screen), 2, screen)
                 self.assertLessEqual(max(map(len, screen)), width)
                 self.assertEqual("provenance" in screen[0], width > 60)
                 self.tmux("send-keys", "-t", name, "C-c")
-                while self.tmux("list-panes", "-t", name, "-F", "#{pane_dead}").strip() != "1":
-                    self.assertLess(time.monotonic(), deadline, self.screen(name))
-                    time.sleep(0.05)
+                self.wait_until(lambda name=name: self.tmux("list-panes", "-t", name, "-F", "#{pane_dead}").strip() == "1", name)
                 self.assertTrue(any("complete" in line for line in self.screen(name)), "the last look stays")
 
 

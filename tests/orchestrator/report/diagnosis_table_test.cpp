@@ -32,7 +32,8 @@ TEST(DiagnosisReport, SaysWhatWasLookedForWhereNothingShows) {
   tests::StudyBuilder builder("well");
   builder.run_all("[]");
   expect_in(diagnosis_of(builder.rows()),
-            {"No symptom shows in the numbers that were measured. Looked for: fragmentation, optimizer-bound, ", "Each of them could be judged."});
+            {"No symptom shows in the numbers that were measured. Looked for: fragmentation, optimizer-bound, ",
+             "Each of them could be judged."});
 }
 
 TEST(DiagnosisReport, SaysInOneNoteWhatCouldNotBeJudgedOfArmsForTheSameReason) {
@@ -41,7 +42,9 @@ TEST(DiagnosisReport, SaysInOneNoteWhatCouldNotBeJudgedOfArmsForTheSameReason) {
   builder.add_arm({"mlp"});
   builder.run_all("[]");
   const std::string text = diagnosis_of(builder.rows());
-  expect_in(text, {"- Not judged of mlp, moe_act, because no run of it has come to its end: fragmentation, optimizer-bound, label-without-effect"});
+  expect_in(
+      text,
+      {"- Not judged of mlp, moe_act, because no run of it has come to its end: fragmentation, optimizer-bound, label-without-effect"});
   EXPECT_EQ(text.find("could be judged"), std::string::npos);
 }
 

@@ -52,7 +52,8 @@ TEST(Pages, AreNeverEmptyAndNeverTwoOfAKindAndName) {
   for (const PageTable& table : page_tables()) {
     EXPECT_EQ(names_of(table.pages).size(), table.pages.size()) << table.kind;
     for (const Page& page : table.pages)
-      for (const std::string_view part : {page.meaning, page.decided, page.advice}) EXPECT_TRUE(part.ends_with('.')) << page.name << ": " << part;
+      for (const std::string_view part : {page.meaning, page.decided, page.advice})
+        EXPECT_TRUE(part.ends_with('.')) << page.name << ": " << part;
   }
 }
 

@@ -35,17 +35,20 @@ void expect_in(const std::string& text, const std::vector<std::string>& parts) {
 TEST(ArmLines, GiveTheDifferenceOfTheHotRankWithItsPhaseRunsAndWord) {
   const auto lines = of_arm(tests::clean_study().rows(), "moe_act");
   expect_in(line_of(lines, "outcome"), {"pass: 2 of 2 runs pass", "95 % interval of the rate 34 to 100 %"});
-  expect_in(line_of(lines, "memory"), {"lower: the hot rank, 0, peaks at 880.000 MB in backward, -120.000 MB (-12.00 %) against [] (the control)",
-                                       "2 runs against 4, repeats agree to the byte", "activation peak -120.000 MB"});
+  expect_in(line_of(lines, "memory"),
+            {"lower: the hot rank, 0, peaks at 880.000 MB in backward, -120.000 MB (-12.00 %) against [] (the control)",
+             "2 runs against 4, repeats agree to the byte", "activation peak -120.000 MB"});
 }
 
 TEST(ArmLines, GiveTheIntervalNoiseAndSmallestEffectOfATime) {
   const auto lines = of_arm(tests::clean_study().rows(), "moe_act");
-  expect_in(line_of(lines, "time"), {"10.20 ms a step, +", "interval ", "against [] (the control)", "noise of a run ", "smallest effect 2.00 %"});
+  expect_in(line_of(lines, "time"),
+            {"10.20 ms a step, +", "interval ", "against [] (the control)", "noise of a run ", "smallest effect 2.00 %"});
 }
 
 TEST(ArmLines, SayWhatOthersAreSetAgainst) {
-  expect_in(line_of(of_arm(tests::clean_study().rows(), "[]"), "memory"), {"reference: the hot rank, 0, peaks at 1.000 GB", "set against it"});
+  expect_in(line_of(of_arm(tests::clean_study().rows(), "[]"), "memory"),
+            {"reference: the hot rank, 0, peaks at 1.000 GB", "set against it"});
   const auto lines = of_arm(tests::capacity_study().rows(), "moe+layernorm");
   expect_in(line_of(lines, "memory"), {"against moe (the reference, not a control)", "below the budget of 800.000 MB"});
 }
@@ -78,14 +81,14 @@ TEST(ArmLines, EndWithTheNextCommand) {
   refused.plan().arms.back().rule_ids = {"M1.graph"};
   refused.add_unplanned_arm({"mlp"}, base::ArmStatus::kSkipped, "the strategy stopped");
   refused.run_all("[]");
-  const std::vector<NextCase> all = {
-      {tests::clean_study().rows(), "[]", "rematch report 0000000000005eed"},
-      {tests::clean_study().rows(), "gdn_norm_out", "rematch explain gdn_norm_out"},
-      {tests::capacity_study().rows(), "core_attn", "rematch diagnose core_attn --study 0000000000005eed"},
-      {refused.rows(), "moe", "rematch explain M1"},
-      {refused.rows(), "mlp", "rematch run sweeps/refused.yaml --set strategy.kind=one_label"},
-      {StudyBuilder("empty").rows(), "[]", "rematch run sweeps/empty.yaml"}};
-  for (const NextCase& one : all) EXPECT_TRUE(line_of(of_arm(one.study, one.arm), "next").starts_with(one.command + ": ")) << line_of(of_arm(one.study, one.arm), "next");
+  const std::vector<NextCase> all = {{tests::clean_study().rows(), "[]", "rematch report 0000000000005eed"},
+                                     {tests::clean_study().rows(), "gdn_norm_out", "rematch explain gdn_norm_out"},
+                                     {tests::capacity_study().rows(), "core_attn", "rematch diagnose core_attn --study 0000000000005eed"},
+                                     {refused.rows(), "moe", "rematch explain M1"},
+                                     {refused.rows(), "mlp", "rematch run sweeps/refused.yaml --set strategy.kind=one_label"},
+                                     {StudyBuilder("empty").rows(), "[]", "rematch run sweeps/empty.yaml"}};
+  for (const NextCase& one : all)
+    EXPECT_TRUE(line_of(of_arm(one.study, one.arm), "next").starts_with(one.command + ": ")) << line_of(of_arm(one.study, one.arm), "next");
 }
 
 TEST(RunLines, GoThroughTheConditionsOfAPassWithTheirFigures) {
@@ -110,9 +113,10 @@ TEST(RunLines, SayWhatWasNotHeldAndByHowMuch) {
 
 TEST(RunLines, PlaceAFailureWithItsRequestAndTheRanksThatFellWithIt) {
   const base::StudyRows study = tests::capacity_study().rows();
-  EXPECT_EQ(line_of(of_run(study, 0), "failure"),
-            "oom: in stage warm, step 1, phase forward, on rank 0 of node-a: 64.000 MB were asked for, with 960.000 MB allocated and 990.000 MB "
-            "reserved of a limit of 1.000 GB; rank 1 was ended by the supervisor");
+  EXPECT_EQ(
+      line_of(of_run(study, 0), "failure"),
+      "oom: in stage warm, step 1, phase forward, on rank 0 of node-a: 64.000 MB were asked for, with 960.000 MB allocated and 990.000 MB "
+      "reserved of a limit of 1.000 GB; rank 1 was ended by the supervisor");
   expect_in(line_of(of_run(study, 0), "record_complete"), {"not held: rank 0: no last line (bye)"});
 }
 

@@ -1,4 +1,4 @@
-// Numbers as sentences of reasons and findings say them; tables have cells of their own. Pure.
+// Numbers as people read them, with their units: in cells, sentences of reasons and findings. Pure.
 #pragma once
 
 #include <cstdint>
@@ -6,8 +6,13 @@
 
 namespace rematch::base {
 
-std::string bytes_text(std::int64_t bytes);         // "36618000000 bytes"
-std::string signed_bytes_text(std::int64_t bytes);  // "+5 bytes", "-5 bytes", "0 bytes"
+enum class ByteUnits { kGB, kGiB };
+enum class Sign { kWhenNegative, kAlways };
+
+// Three decimals of the largest unit of which there is at least one: "36.618 GB", "512 B"; small models would read 0.001 GB in a fixed one.
+std::string bytes_text(std::int64_t bytes, ByteUnits units = ByteUnits::kGB, Sign sign = Sign::kWhenNegative);
+std::string signed_bytes_text(std::int64_t bytes);  // "+5 B", "-5 B", "0 B"
 std::string percent_text(double fraction);          // "+1.99 %"
+std::string milliseconds_text(double time_ns);      // "10.20 ms"
 
 }  // namespace rematch::base

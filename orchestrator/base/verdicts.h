@@ -2,6 +2,7 @@
 // Made by rules/judge.h, stored by store/store.h, rendered by report/. "Not measured" is nullopt, never 0.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -15,6 +16,9 @@
 namespace rematch::base {
 
 enum class Outcome { kPass, kFail, kBorderline, kInactive, kInvalid, kSkipped, kInterrupted, kLost, kNotRun };
+inline constexpr std::array<Outcome, 9> kAllOutcomes = {Outcome::kPass,        Outcome::kFail,    Outcome::kBorderline,
+                                                        Outcome::kInactive,    Outcome::kInvalid, Outcome::kSkipped,
+                                                        Outcome::kInterrupted, Outcome::kLost,    Outcome::kNotRun};
 
 std::string_view to_string(Outcome outcome);
 
@@ -202,6 +206,16 @@ struct Diagnosis {
   std::string arm;        // empty: of the whole study
   std::string finding;    // with its numbers
   std::string next_step;  // what to do
+  std::string why;        // why that means the symptom
+  std::string ruled_out;  // what else it could have been, and the numbers that speak against it; empty: nothing
+  std::string command;    // of the next step, as it is typed
+};
+
+// A symptom that could not be looked for in an arm, for want of data.
+struct UnjudgedSymptom {
+  std::string symptom;
+  std::string arm;  // empty: of the whole study
+  std::string reason;
 };
 
 struct ArmVerdict {
@@ -285,6 +299,7 @@ struct StudyVerdict {
   std::vector<Interaction> interactions;  // of pairs whose labels passed alone too
   std::vector<Unmatched> unmatched;
   std::vector<Diagnosis> diagnoses;
+  std::vector<UnjudgedSymptom> unjudged;
   std::vector<std::string> notes;  // moved, hot rank moved, censored, reference, incomplete
 };
 

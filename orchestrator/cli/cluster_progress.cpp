@@ -16,7 +16,7 @@ void ClusterProgress::sighted(const slurm::StudySight& sight) {
   if (const std::string hint = std::exchange(hint_, ""); !hint.empty()) line_.print(hint);
   const std::string text = slurm::sight_text(sight);
   if (line_.terminal().rewrites_lines) {
-    line_.rewrite(text);
+    line_.rewrite(Line{{.text = text, .may_be_cut = true}});
     return;
   }
   const auto now = now_();

@@ -20,8 +20,9 @@ class ClusterProgress final : public engine::Listener, public slurm::Watcher {
   using Clock = std::function<std::chrono::steady_clock::time_point()>;
 
   // `hint`: said once, when jobs are seen for the first time; empty: nothing.
-  ClusterProgress(std::ostream& err, const Terminal& terminal, Chatter chatter, Clock now, std::string hint)
-      : line_(err, terminal), chatter_(chatter), now_(std::move(now)), hint_(std::move(hint)) {}
+  ClusterProgress(std::ostream& err, const Terminal& terminal, Chatter chatter, Clock now, std::string hint,
+                  ProgressLine::Columns columns = {})
+      : line_(err, terminal, std::move(columns)), chatter_(chatter), now_(std::move(now)), hint_(std::move(hint)) {}
 
   void submitted(const protocol::Submission& submission) override;
   void sighted(const slurm::StudySight& sight) override;

@@ -57,7 +57,8 @@ Exit run_on_cluster(const SweepInput& input, slurm::FollowUntil until, const Fin
     const bool follows = until == slurm::FollowUntil::kAllEnded;
     ClusterProgress progress(
         streams.err, decide_terminal(facts_of_stderr(), options.color), chatter_of(options.verbosity), surroundings.now,
-        follows ? "rematch: Ctrl-C stops following and leaves the jobs alone; `rematch cancel " + input.plan.name + "` ends them" : "");
+        follows ? "rematch: Ctrl-C stops following and leaves the jobs alone; `rematch cancel " + input.plan.name + "` ends them" : "",
+        columns_of_stderr);
     return slurm::carry_out_on_cluster(input.plan, cluster_options(input, options, until), surroundings, progress, progress);
   }();
   if (!carried) {

@@ -1,14 +1,16 @@
 // `rematch diagnose [STUDY|ARM|TRIAL]`: the symptoms that the numbers show, and what to do next.
 #include <CLI/CLI.hpp>
+#include <optional>
 #include <ostream>
-#include <sstream>
 
+#include "orchestrator/cli/kept_report.h"
 #include "orchestrator/cli/report_output.h"
 #include "orchestrator/cli/study_input.h"
-#include "orchestrator/cli/subject_input.h"
+#include "orchestrator/cli/subject_place.h"
 #include "orchestrator/cli/uncollected.h"
 #include "orchestrator/cli/verb.h"
 #include "orchestrator/report/diagnosis_table.h"
+#include "orchestrator/report/study_facts.h"
 #include "orchestrator/rules/judge.h"
 
 namespace rematch::cli {
@@ -36,23 +38,32 @@ class DiagnoseVerb final : public Verb {
   }
 
   Exit run(const GlobalOptions& options, Streams streams) override {
-    std::ostringstream why_no_study;
-    const auto whole = study_.empty() ? load_study(subject_, options, {streams.out, why_no_study}) : Exit::kUsage;
-    if (const auto* study = std::get_if<base::StudyRows>(&whole)) return print(*study, std::nullopt, options, streams);
-    if (subject_.empty() && study_.empty()) {
-      streams.err << why_no_study.str();
-      return std::get<Exit>(whole);
+    const auto opened = open_store(options, streams);
+    if (const Exit* exit = std::get_if<Exit>(&opened)) return *exit;
+    const auto& store = std::get<store::Store>(opened);
+    if (study_.empty() || subject_.empty()) {
+      const auto whole = store.find_study(study_.empty() ? subject_ : study_);
+      if (whole) return print(store, whole.value().study_id, std::nullopt, options, streams);
+      if (subject_.empty()) {
+        streams.err << "rematch: " << whole.error().message << "\n";
+        return Exit::kUsage;
+      }
     }
-    const auto loaded = load_subject(subject_, study_, options, streams);
-    if (const Exit* exit = std::get_if<Exit>(&loaded)) return *exit;
-    const auto& subject = std::get<Subject>(loaded);
-    return print(subject.study, subject.arm, options, streams);
+    const auto found = find_subject_place(store, subject_, study_, streams);
+    if (const Exit* exit = std::get_if<Exit>(&found)) return *exit;
+    const auto& place = std::get<SubjectPlace>(found);
+    return print(store, place.plan.study_id, place.subject.arm, options, streams);
   }
 
  private:
-  Exit print(const base::StudyRows& study, const std::optional<std::string>& arm, const GlobalOptions& options, Streams streams) const {
-    tell_of_uncollected(options.workspace, study.plan.study_id, streams.err);
-    return write_report(report::make_diagnosis_report(study, rules::judge_study(study), arm), output_, streams);
+  Exit print(const store::Store& store, const std::string& study_id, const std::optional<std::string>& arm, const GlobalOptions& options,
+             Streams streams) const {
+    tell_of_uncollected(options.workspace, study_id, streams.err);
+    if (const auto kept = find_kept_report(store, study_id))
+      return write_report(report::make_diagnosis_report(kept->model, store.load_plan_head(study_id).name, arm), output_, streams);
+    const base::StudyRows study = store.load_study(study_id).value();
+    const report::ReportModel whole = report::make_report(study, rules::judge_study(study));
+    return write_report(report::make_diagnosis_report(whole, report::study_title(study.plan), arm), output_, streams);
   }
 
   std::string subject_;

@@ -1,9 +1,13 @@
-// `rematch explain RULE|LABEL`: the page of a compatibility rule or of a recompute label.
+// `rematch explain NAME`: the page of a rule, a label, a warning, a symptom or a word of a report; `--list`: what there are pages of.
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <ostream>
+#include <set>
 
+#include "orchestrator/base/warnings.h"
 #include "orchestrator/cli/core_revision.h"
 #include "orchestrator/compat/label_pages.h"
+#include "orchestrator/report/pages.h"
 #include "orchestrator/spec/nearest.h"
 #include "schemas/protocol/recompute_labels.h"
 
@@ -53,47 +57,112 @@ const protocol::LabelRow* find_row(const std::string& name) {
   return nullptr;
 }
 
+struct ListedPage {
+  std::string name;
+  std::string title;
+};
+
+struct PageKind {
+  std::string heading;
+  std::vector<ListedPage> pages;
+};
+
+// What there are pages of. A rule of several rows is listed by its first.
+std::vector<PageKind> page_kinds() {
+  PageKind labels{"labels", {}};
+  for (const protocol::LabelRow& row : protocol::label_rows()) labels.pages.push_back({std::string(row.label), std::string(row.discards)});
+  PageKind rules{"rules", {}};
+  std::set<std::string_view> seen;
+  for (const compat::Rule& rule : compat::rules())
+    if (seen.insert(rule.id).second) rules.pages.push_back({std::string(rule.id), std::string(rule.reason)});
+  PageKind warnings{"warnings", {}};
+  for (const base::WarningPage& page : base::warning_pages()) warnings.pages.push_back({std::string(page.name), std::string(page.title)});
+  std::vector<PageKind> kinds = {labels, rules, warnings};
+  for (const report::PageTable& table : report::page_tables()) {
+    PageKind& kind = kinds.emplace_back(PageKind{std::string(table.heading), {}});
+    for (const report::Page& page : table.pages) kind.pages.push_back({std::string(page.name), std::string(page.meaning)});
+  }
+  return kinds;
+}
+
 std::vector<std::string> known_names() {
   std::vector<std::string> names;
-  for (const protocol::LabelRow& row : protocol::label_rows()) names.emplace_back(row.label);
-  for (const compat::Rule& rule : compat::rules())
-    if (names.back() != rule.id) names.emplace_back(rule.id);
+  for (const PageKind& kind : page_kinds())
+    for (const ListedPage& page : kind.pages) names.push_back(page.name);
   return names;
+}
+
+std::string unknown_text(const std::string& name) {
+  if (name.empty()) return "wanted a name that has a page; `rematch explain --list` shows them";
+  const auto nearest = spec::nearest_name(name, known_names());
+  return "'" + name + "' is not a name that has a page" + (nearest ? "; did you mean '" + *nearest + "'?" : ";") +
+         " `rematch explain --list` shows them";
+}
+
+// Pages of several kinds may share a name: a word and a warning, a stage and a phase.
+std::string all_pages(const std::string& name, const std::string& revision) {
+  std::vector<std::string> pages;
+  if (const protocol::LabelRow* row = find_row(name)) pages.push_back(label_text(*row, revision));
+  std::string rules;
+  for (const compat::Rule* rule : compat::rules_named(name)) rules += rule_text(*rule);
+  pages.push_back(std::move(rules));
+  pages.push_back(report::pages_named(name));
+  if (const base::WarningPage* page = base::find_warning(name)) pages.push_back(base::page_text(*page));
+  std::string text;
+  for (const std::string& page : pages) text += (text.empty() || page.empty() ? "" : "\n") + page;
+  return text;
+}
+
+std::string list_text() {
+  std::string text;
+  for (const PageKind& kind : page_kinds()) {
+    text += (text.empty() ? "" : "\n") + kind.heading + "\n";
+    std::size_t width = 0;
+    for (const ListedPage& page : kind.pages) width = std::max(width, page.name.size());
+    for (const ListedPage& page : kind.pages) text += "  " + page.name + std::string(width + 2 - page.name.size(), ' ') + page.title + "\n";
+  }
+  return text;
 }
 
 class ExplainVerb final : public Verb {
  public:
   std::string name() const override { return "explain"; }
-  std::string summary() const override { return "Show the page of a compatibility rule or of a recompute label"; }
+  std::string summary() const override { return "Show the page of a rule, a label, a warning, a symptom, or a word of a report"; }
 
   void declare(CLI::App& app) override {
-    app.add_option("rule_or_label", name_, "A rule by id (C12), a row of it ('C12 both_names'), or a label")->required();
+    app.add_option("name", name_, "A rule by id (C12), a row of it ('C12 both_names'), a label, a warning or symptom, or a word of a report: stage, phase, verdict");
+    app.add_flag("--list", lists_, "List what there are pages of");
     revision_.declare(app);
     app.footer(
         "Examples:\n"
         "  rematch explain moe_act\n"
         "  rematch explain gdn --core-revision dev\n"
         "  rematch explain C9\n"
+        "  rematch explain uncollected-trials\n"
+        "  rematch explain optimizer-bound\n"
+        "  rematch explain censored\n"
+        "  rematch explain --list\n"
         "A label's page says what it drops, keeps and replays, where it has no effect, its file in Megatron-LM, and the rules about it.\n"
-        "Exit: 0 shown, 2 no such rule or label, or a core revision that is not known.");
+        "Exit: 0 shown, 2 no page of that name, or a core revision that is not known.");
   }
 
   Exit run(const GlobalOptions&, Streams streams) override {
+    if (lists_) streams.out << list_text();
+    if (lists_) return Exit::kOk;
     const auto revision = revision_.resolve(streams);
     if (const Exit* exit = std::get_if<Exit>(&revision)) return *exit;
-    if (const protocol::LabelRow* row = find_row(name_)) {
-      streams.out << label_text(*row, std::get<std::string>(revision));
-      return Exit::kOk;
+    const std::string pages = all_pages(name_, std::get<std::string>(revision));
+    if (pages.empty()) {
+      streams.err << "rematch: " << unknown_text(name_) << "\n";
+      return Exit::kUsage;
     }
-    const auto rows = compat::rules_named(name_);
-    for (const compat::Rule* rule : rows) streams.out << rule_text(*rule);
-    if (!rows.empty()) return Exit::kOk;
-    streams.err << "rematch: " << spec::unknown_name_message(name_, "a rule or a label", known_names()) << "\n";
-    return Exit::kUsage;
+    streams.out << pages;
+    return Exit::kOk;
   }
 
  private:
   std::string name_;
+  bool lists_ = false;
   CoreRevisionOption revision_;
 };
 

@@ -74,7 +74,7 @@ nlohmann::json arm_json(const PredictedArm& arm) {
 
 std::variant<Prediction, Exit> predict(const SweepInput& simulated, const GlobalOptions& options, Streams streams) {
   ProgressPrinter progress(streams.err, decide_terminal(facts_of_stderr(), options.color),
-                           options.verbosity < 0 ? Chatter::kQuiet : Chatter::kNormal);
+                           options.verbosity < 0 ? Chatter::kQuiet : Chatter::kNormal, columns_of_stderr);
   const auto result = engine::carry_out(simulated.plan, {options.workspace, simulated.trainer}, progress);
   if (!result) {
     streams.err << "rematch: no prediction: " << result.error().message << "\n";

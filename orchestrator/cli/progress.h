@@ -1,11 +1,15 @@
-// The progress of a run on stderr: one line that is rewritten on a terminal, one plain line a trial elsewhere, nothing but remarks under
-// -q, each rank's end besides under -v.
+// The progress of a run on stderr: one line that is rewritten on a terminal; elsewhere a plain line a trial, and one every half minute while
+// it lasts. Nothing but remarks under -q, each rank's end besides under -v.
 #pragma once
 
+#include <chrono>
+#include <functional>
 #include <iosfwd>
 #include <optional>
 #include <string>
+#include <utility>
 
+#include "orchestrator/cli/fitted_line.h"
 #include "orchestrator/cli/terminal.h"
 #include "orchestrator/engine/listener.h"
 
@@ -19,24 +23,45 @@ Chatter chatter_of(int verbosity);
 // Lines on stderr, the last of which may be one that is rewritten; that one is wiped before another is printed, and at the end.
 class ProgressLine {
  public:
-  ProgressLine(std::ostream& err, const Terminal& terminal) : err_(err), terminal_(terminal) {}
+  using Columns = std::function<int()>;
+
+  // `columns` is asked anew for each line, since a terminal may be resized; without it the width is what `terminal` says.
+  ProgressLine(std::ostream& err, const Terminal& terminal, Columns columns = {})
+      : err_(err), terminal_(terminal), columns_(std::move(columns)) {}
   ~ProgressLine();
   ProgressLine(const ProgressLine&) = delete;
   ProgressLine& operator=(const ProgressLine&) = delete;
 
   const Terminal& terminal() const { return terminal_; }
-  void rewrite(const std::string& line);  // cut to the terminal's width
-  void print(const std::string& line);
+  // Both fit their line into the terminal's width: parts that matter least go first. `print` only where lines are rewritten; a file has all.
+  void rewrite(const Line& line);
+  void print(const Line& line);
+  void print(const std::string& line);  // as it is
 
  private:
+  int num_columns() const { return columns_ ? columns_() : terminal_.num_columns; }
+  void wipe();
+
   std::ostream& err_;
   Terminal terminal_;
-  bool is_open_ = false;
+  Columns columns_;
+  int open_width_ = 0;  // of the line that is rewritten; 0: there is none
+};
+
+// Of the trials that ended well in this run the one with the lowest peak.
+struct BestTrial {
+  std::string arm;
+  std::int64_t peak_allocated_bytes = 0;
+  std::optional<double> step_time_ns;
 };
 
 class ProgressPrinter final : public engine::Listener {
  public:
-  ProgressPrinter(std::ostream& err, const Terminal& terminal, Chatter chatter) : line_(err, terminal), chatter_(chatter) {}
+  using Clock = std::function<std::chrono::steady_clock::time_point()>;
+
+  ProgressPrinter(std::ostream& err, const Terminal& terminal, Chatter chatter, ProgressLine::Columns columns = {},
+                  Clock now = std::chrono::steady_clock::now)
+      : line_(err, terminal, std::move(columns)), chatter_(chatter), now_(std::move(now)) {}
 
   void trial_started(const engine::TrialPlace& place) override;
   void trial_progressed(const engine::TrialPlace& place, const engine::TrialProgress& progress) override;
@@ -44,16 +69,24 @@ class ProgressPrinter final : public engine::Listener {
   void remarked(const std::string& message) override;
 
  private:
-  void rewrite(const std::string& line);
+  void take_best(const base::AttemptRows& attempt);
 
   ProgressLine line_;
   Chatter chatter_;
+  Clock now_;
+  std::chrono::steady_clock::time_point last_line_;  // of a plain log
+  std::optional<BestTrial> best_;
 };
+
+// Its parts, for a line that may be short of room.
+Line place_line(const engine::TrialPlace& place);
+Line progress_line(const engine::TrialPlace& place, const engine::TrialProgress& progress, const std::optional<BestTrial>& best);
+Line ending_line(const engine::TrialPlace& place, const base::AttemptRows& attempt);
 
 // "12/14 moe_act, block 1, slot 3": where a trial stands in its study.
 std::string place_text(const engine::TrialPlace& place);
-// "step 4 of 20, hot rank's peak 123.4 MB, 2 min 10 s left"; what is not known is left out.
-std::string progress_text(const protocol::Trial& trial, const engine::TrialProgress& progress);
+// "oom at first_backward, step 0, rank 1"
+std::string failure_place_text(const base::Failure& failure);
 // "all ranks ended well" or "oom at first_backward, step 0, rank 1: message".
 std::string ending_text(const base::AttemptRows& attempt);
 // "  rank 1: pid 17, exit code 0, 2.1 s, record complete"

@@ -80,7 +80,7 @@ class RunVerb final : public Verb {
       return Exit::kEnvironment;
     }
     const Terminal terminal = decide_terminal(facts_of_stderr(), options.color);
-    ProgressPrinter progress(streams.err, terminal, chatter_of(options.verbosity));
+    ProgressPrinter progress(streams.err, terminal, chatter_of(options.verbosity), columns_of_stderr);
     const auto result = engine::carry_out(input.plan, {options.workspace, input.trainer, input.spec.launch_kind}, progress);
     if (!result) {
       streams.err << "rematch: " << result.error().message << "\n";

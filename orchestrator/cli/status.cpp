@@ -38,7 +38,7 @@ class StatusVerb final : public Verb {
   Exit run(const GlobalOptions& options, Streams streams) override {
     const auto client = slurm::make_client();
     try {
-      return watch_s_ ? watch(options, *client, streams) : show(options, *client, streams);
+      return watch_s_ ? watch(options, *client, streams) : show(options, *client, streams, std::nullopt);
     } catch (const protocol::DocumentError& problem) {
       streams.err << "rematch: " << problem.what() << "\n";
       return Exit::kEnvironment;
@@ -46,26 +46,26 @@ class StatusVerb final : public Verb {
   }
 
  private:
-  Exit show(const GlobalOptions& options, slurm::Client& client, Streams streams) const {
+  Exit show(const GlobalOptions& options, slurm::Client& client, Streams streams, const std::optional<TerminalSize>& size) const {
     const std::vector<StudyStatus> statuses = all_statuses(options.workspace, client);
     if (as_json_)
       streams.out << status_document(statuses).dump(2, ' ', false, nlohmann::json::error_handler_t::replace) << "\n";
     else if (statuses.empty())
       streams.err << "rematch: no study in " << options.workspace.string() << "; `rematch run SWEEP` makes one\n";
     else
-      streams.out << status_table(statuses);
+      streams.out << status_table(statuses, size);
     streams.out.flush();
     return Exit::kOk;
   }
 
-  // On a terminal in place, elsewhere one table after another.
+  // On a terminal in place and as large as it is then, elsewhere one table after another.
   Exit watch(const GlobalOptions& options, slurm::Client& client, Streams streams) const {
     constexpr const char* kClear = "\x1b[H\x1b[2J";
     const bool in_place = decide_terminal(facts_of_stdout(), "never").rewrites_lines;
     UntilInterrupted until;
     do {
       if (in_place) streams.out << kClear;
-      show(options, client, streams);
+      show(options, client, streams, in_place ? std::optional(size_of_stdout()) : std::nullopt);
     } while (streams.out.good() && until.wait(std::chrono::seconds(*watch_s_)));
     return Exit::kOk;
   }

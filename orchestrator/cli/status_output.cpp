@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "orchestrator/cli/display_width.h"
 #include "orchestrator/cli/progress.h"
 
 namespace rematch::cli {
@@ -122,20 +123,94 @@ std::string cluster_lines(const ClusterStatus& status) {
   return text;
 }
 
-}  // namespace
+struct StatusColumn {
+  std::string title;
+  std::string (*cell)(const StudyStatus&);
+  bool is_number = false;
+  int weight = 0;  // the column with the least goes first
+};
 
-std::string status_table(const std::vector<StudyStatus>& statuses) {
-  std::size_t width = 5;
-  for (const StudyStatus& status : statuses) width = std::max(width, status.name.size());
-  std::string text = fmt::format("{:<{}}  {:<16}  {:<15}  {:>5}  {:>7}  {:>15}  state\n", "study", width, "id", "provenance", "done",
-                                 "planned", "failed attempts");
-  for (const StudyStatus& status : statuses) {
-    text += fmt::format("{:<{}}  {:<16}  {:<15}  {:>5}  {:>7}  {:>15}  {}\n", status.name, width, status.study_id,
-                        status.provenance ? protocol::to_string(*status.provenance) : "-", status.num_done, status.num_planned,
-                        status.num_failed_attempts ? std::to_string(*status.num_failed_attempts) : "-", state_text(status));
-    if (status.cluster) text += cluster_lines(*status.cluster);
+constexpr int kKept = 100;  // never goes; the last column is cut instead
+
+std::vector<StatusColumn> status_columns() {
+  return {{"study", [](const StudyStatus& s) { return s.name; }, false, kKept},
+          {"id", [](const StudyStatus& s) { return s.study_id; }, false, 1},
+          {"provenance", [](const StudyStatus& s) { return std::string(s.provenance ? protocol::to_string(*s.provenance) : "-"); }, false, 2},
+          {"done", [](const StudyStatus& s) { return std::to_string(s.num_done); }, true, kKept},
+          {"planned", [](const StudyStatus& s) { return std::to_string(s.num_planned); }, true, kKept},
+          {"failed attempts",
+           [](const StudyStatus& s) { return s.num_failed_attempts ? std::to_string(*s.num_failed_attempts) : "-"; }, true, 3},
+          {"state", [](const StudyStatus& s) { return state_text(s); }, false, kKept}};
+}
+
+int width_of(const StatusColumn& column, const std::vector<StudyStatus>& statuses) {
+  int width = display_width(column.title);
+  for (const StudyStatus& status : statuses) width = std::max(width, display_width(column.cell(status)));
+  return width;
+}
+
+// The state takes what is left; it wants so much at least.
+constexpr int kLeastStateWidth = 24;
+
+std::vector<StatusColumn> columns_that_fit(const std::vector<StudyStatus>& statuses, int num_columns) {
+  std::vector<StatusColumn> columns = status_columns();
+  const auto width = [&] {
+    int sum = kLeastStateWidth;
+    for (std::size_t i = 0; i + 1 < columns.size(); ++i) sum += width_of(columns[i], statuses) + 2;
+    return sum;
+  };
+  while (width() > num_columns) {
+    const auto lightest = std::min_element(columns.begin(), columns.end(), [](const auto& a, const auto& b) { return a.weight < b.weight; });
+    if (lightest->weight == kKept) break;
+    columns.erase(lightest);
+  }
+  return columns;
+}
+
+// The last column is as long as it is.
+std::string status_line(const std::vector<StatusColumn>& columns, const std::vector<int>& widths, const StudyStatus* status) {
+  std::string text;
+  for (std::size_t i = 0; i < columns.size(); ++i) {
+    const std::string cell = status == nullptr ? columns[i].title : columns[i].cell(*status);
+    if (i + 1 == columns.size()) return text + cell;
+    const std::string gap(static_cast<std::size_t>(widths[i] - display_width(cell)), ' ');
+    text += (columns[i].is_number ? gap + cell : cell + gap) + "  ";
   }
   return text;
+}
+
+void add_lines(const std::string& text, std::vector<std::string>& lines) {
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = std::min(text.find('\n', begin), text.size());
+    lines.push_back(text.substr(begin, end - begin));
+    begin = end + 1;
+  }
+}
+
+std::string joined(std::vector<std::string> lines, const std::optional<TerminalSize>& size) {
+  const std::size_t most = size ? static_cast<std::size_t>(std::max(2, size->num_rows - 1)) : lines.size();
+  if (lines.size() > most) {
+    const std::size_t num_left_out = lines.size() - most + 1;
+    lines.resize(most - 1);
+    lines.push_back(fmt::format("and {} more lines; `rematch status` prints all", num_left_out));
+  }
+  std::string text;
+  for (const std::string& line : lines) text += (size ? cut_to_width(on_one_line(line), size->num_columns) : line) + "\n";
+  return text;
+}
+
+}  // namespace
+
+std::string status_table(const std::vector<StudyStatus>& statuses, const std::optional<TerminalSize>& size) {
+  const std::vector<StatusColumn> columns = size ? columns_that_fit(statuses, size->num_columns) : status_columns();
+  std::vector<int> widths;
+  for (const StatusColumn& column : columns) widths.push_back(width_of(column, statuses));
+  std::vector<std::string> lines = {status_line(columns, widths, nullptr)};
+  for (const StudyStatus& status : statuses) {
+    lines.push_back(status_line(columns, widths, &status));
+    if (status.cluster) add_lines(cluster_lines(*status.cluster), lines);
+  }
+  return joined(std::move(lines), size);
 }
 
 json status_document(const std::vector<StudyStatus>& statuses) {

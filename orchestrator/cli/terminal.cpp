@@ -14,18 +14,28 @@ std::string variable(const char* name) {
   return value == nullptr ? "" : value;
 }
 
+TerminalSize size_of(int descriptor) {
+  TerminalSize size;
+  winsize window{};
+  if (::ioctl(descriptor, TIOCGWINSZ, &window) != 0) return size;
+  if (window.ws_col > 0) size.num_columns = window.ws_col;
+  if (window.ws_row > 0) size.num_rows = window.ws_row;
+  return size;
+}
+
 TerminalFacts facts_of(int descriptor) {
   TerminalFacts facts;
   facts.is_terminal = ::isatty(descriptor) == 1;
   facts.term = variable("TERM");
   facts.no_color = !variable("NO_COLOR").empty();
-  winsize window{};
-  if (facts.is_terminal && ::ioctl(descriptor, TIOCGWINSZ, &window) == 0 && window.ws_col > 0) facts.num_columns = window.ws_col;
+  facts.num_columns = size_of(descriptor).num_columns;
   return facts;
 }
 
 }  // namespace
 
+int columns_of_stderr() { return size_of(STDERR_FILENO).num_columns; }
+TerminalSize size_of_stdout() { return size_of(STDOUT_FILENO); }
 TerminalFacts facts_of_stderr() { return facts_of(STDERR_FILENO); }
 TerminalFacts facts_of_stdout() { return facts_of(STDOUT_FILENO); }
 

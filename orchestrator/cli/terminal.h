@@ -19,6 +19,14 @@ struct Terminal {
   int num_columns = 80;
 };
 
+// The width of stderr's terminal as it is now: a user may have resized it. 80 where that is not known.
+int columns_of_stderr();
+struct TerminalSize {
+  int num_columns = 80;
+  int num_rows = 24;
+};
+TerminalSize size_of_stdout();
+
 TerminalFacts facts_of_stderr();
 TerminalFacts facts_of_stdout();
 // `color` is auto, always or never. Pure.

@@ -1,15 +1,12 @@
-// A number of bytes for people: three decimals of the largest unit of which there is at least one. Pure.
+// A number of bytes for people, by the name that reports use.
 #pragma once
 
-#include <cstdint>
-#include <string>
-
-#include "orchestrator/report/format.h"
+#include "orchestrator/base/number_text.h"
 
 namespace rematch::report {
 
-enum class Sign { kWhenNegative, kAlways };
-
-std::string bytes_text(std::int64_t value, ByteUnits units, Sign sign = Sign::kWhenNegative);
+using base::ByteUnits;
+using base::bytes_text;
+using base::Sign;
 
 }  // namespace rematch::report

@@ -22,7 +22,7 @@ struct CellText {
   std::string operator()(Count count) const { return std::to_string(count.value); }
   std::string operator()(Bytes bytes) const { return bytes_text(bytes.value, units); }
   std::string operator()(BytesDelta bytes) const { return bytes_text(bytes.value, units, Sign::kAlways); }
-  std::string operator()(Nanoseconds time) const { return printed("%.2f ms", time.value * 1e-6); }
+  std::string operator()(Nanoseconds time) const { return base::milliseconds_text(time.value); }
   std::string operator()(PlainGigabytes bytes) const { return printed("%.3f", static_cast<double>(bytes.value) * 1e-9); }
   std::string operator()(PlainMilliseconds time) const { return printed("%.2f", time.value * 1e-6); }
   std::string operator()(Number number) const { return printed("%.3g", number.value); }

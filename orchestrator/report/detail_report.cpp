@@ -4,10 +4,13 @@
 #include "orchestrator/report/attribution_tables.h"
 #include "orchestrator/report/cells.h"
 #include "orchestrator/report/communication_table.h"
+#include "orchestrator/report/detail.h"
 #include "orchestrator/report/detail_tables.h"
 #include "orchestrator/report/moved_table.h"
+#include "orchestrator/report/outcome_cell.h"
 #include "orchestrator/report/report_model.h"
 #include "orchestrator/report/study_facts.h"
+#include "orchestrator/report/verdict_line_tables.h"
 
 namespace rematch::report {
 
@@ -114,65 +117,120 @@ std::vector<Fact> attempt_facts(const AttemptRows& attempt) {
   return facts;
 }
 
-// Trials of the arm of this name, else the trials whose id begins so.
-std::vector<std::string> find_trials(const base::StudyPlan& plan, const std::string& trial_or_arm) {
-  std::vector<std::string> of_arm;
-  std::vector<std::string> by_id;
-  for (const Trial& trial : plan.trials) {
-    if (trial.arm == trial_or_arm) of_arm.push_back(trial.trial_id);
-    if (trial.trial_id.starts_with(trial_or_arm)) by_id.push_back(trial.trial_id);
-  }
-  return of_arm.empty() ? by_id : of_arm;
-}
-
 std::string known_arms(const base::StudyPlan& plan) {
   std::string names;
   for (const base::ArmRow& arm : plan.arms) names += (names.empty() ? "" : ", ") + arm.arm;
   return names;
 }
 
-std::vector<base::ArmVerdict> arms_named(const std::vector<base::ArmVerdict>& arms, const std::string& name) {
-  std::vector<base::ArmVerdict> named;
-  std::copy_if(arms.begin(), arms.end(), std::back_inserter(named), [&](const base::ArmVerdict& arm) { return arm.arm == name; });
-  return named;
+std::vector<TrialName> beginning_with(const base::StudyPlan& plan, const std::string& key) {
+  std::vector<TrialName> names;
+  for (const Trial& trial : plan.trials)
+    if (!key.empty() && trial.trial_id.starts_with(key)) names.push_back({trial.arm, trial.trial_id});
+  return names;
+}
+
+bool passed_or_was_stopped(const base::RunVerdict& run) {
+  return run.outcome == base::Outcome::kPass || run.outcome == base::Outcome::kInterrupted || run.outcome == base::Outcome::kLost;
+}
+
+// What the arm comes to, then what the run shown does, then the rest of what the arm does.
+std::vector<rules::VerdictLine> lines_of(const Detail& detail) {
+  std::vector<rules::VerdictLine> lines;
+  std::vector<rules::VerdictLine> rest;
+  for (const rules::VerdictLine& line : detail.arm_lines) (line.about == "outcome" ? lines : rest).push_back(line);
+  if (!detail.subject.trial_id.empty() && !lines.empty()) lines.front().about = "outcome of its arm";
+  if (detail.shown != nullptr && detail.shown_run != nullptr) {
+    const base::RunVerdict& run = *detail.shown_run;
+    const std::string place = "block " + std::to_string(run.block) + ", slot " + std::to_string(run.slot) + ", attempt " +
+                              std::to_string(run.attempt) + ", trial " + run.trial_id;
+    lines.push_back({"run", std::get<std::string>(outcome_cell(run.outcome, *detail.plan)), place + "; what follows is of this run"});
+    for (rules::VerdictLine& line : rules::run_lines(*detail.shown, run)) lines.push_back(std::move(line));
+  }
+  lines.insert(lines.end(), rest.begin(), rest.end());
+  return lines;
+}
+
+// "pass; memory lower; time undecided"
+std::string summary_of(const std::vector<rules::VerdictLine>& lines) {
+  std::string text;
+  for (const rules::VerdictLine& line : lines) {
+    if (line.about == "outcome") text = line.word;
+    if (line.about == "memory" || line.about == "time") text += "; " + line.about + " " + line.word;
+  }
+  return text;
+}
+
+std::vector<Fact> verdict_facts(const Detail& detail) {
+  const bool is_trial = !detail.subject.trial_id.empty() && detail.shown_run != nullptr;
+  const std::string own = is_trial ? std::get<std::string>(outcome_cell(detail.shown_run->outcome, *detail.plan)) + "; its arm: " : "";
+  std::vector<Fact> facts = {{"verdict", "verdict", text_cell(own + summary_of(detail.arm_lines))}};
+  for (const rules::VerdictLine& line : detail.arm_lines)
+    if (line.about == "next") facts.push_back({"next_command", "next", text_cell(line.word)});
+  return facts;
 }
 
 }  // namespace
 
-base::Result<ReportModel> make_detail_report(const base::StudyRows& study, const base::StudyVerdict& verdict,
-                                             const std::string& trial_or_arm) {
-  const std::string in_study = " in study " + study_title(study.plan);
-  const base::ArmRow* arm = base::find_arm(study.plan, trial_or_arm);
-  if (arm != nullptr && arm->status != base::ArmStatus::kPlanned)
-    return base::Error{"arm " + trial_or_arm + in_study + " was not run: it is " + std::string(base::to_string(arm->status)) + ": " +
-                       arm->reason};
-  const std::vector<std::string> trials = find_trials(study.plan, trial_or_arm);
-  if (trial_or_arm.empty() || trials.empty())
-    return base::Error{"no arm or trial '" + trial_or_arm + "'" + in_study + "; its arms are: " + known_arms(study.plan)};
-  if (arm == nullptr && trials.size() > 1)
-    return base::Error{"'" + trial_or_arm + "' begins " + std::to_string(trials.size()) + " trial ids" + in_study + "; give more of it"};
+base::Result<DetailSubject> find_detail_subject(const base::StudyPlan& plan, const std::string& key,
+                                                const std::vector<TrialName>& beginning_so) {
+  if (const base::ArmRow* arm = base::find_arm(plan, key)) return DetailSubject{arm->arm, ""};
+  const std::string in_study = " in study " + plan.name;
+  if (beginning_so.empty()) return base::Error{"no arm or trial '" + key + "'" + in_study + "; its arms are: " + known_arms(plan)};
+  if (beginning_so.size() > 1)
+    return base::Error{"'" + key + "' begins " + std::to_string(beginning_so.size()) + " trial ids" + in_study + "; give more of it"};
+  return DetailSubject{beginning_so.front().arm, beginning_so.front().trial_id};
+}
 
+std::optional<std::size_t> telling_run(const std::vector<base::RunVerdict>& runs) {
+  const auto bad = std::find_if_not(runs.begin(), runs.end(), passed_or_was_stopped);
+  if (bad != runs.end()) return static_cast<std::size_t>(bad - runs.begin());
+  std::optional<std::size_t> shown;
+  for (std::size_t i = 0; i < runs.size(); ++i)
+    if (!shown || runs[*shown].trial_id == runs[i].trial_id) shown = i;
+  return shown;
+}
+
+ReportModel make_detail_model(const Detail& detail) {
   ReportModel model;
-  model.title = (arm != nullptr ? "Arm " : "Trial ") + trial_or_arm + in_study;
-  std::vector<base::RunVerdict> runs;
-  std::optional<std::size_t> shown;  // the last attempt of the first of these trials that has one
-  for (std::size_t i = 0; i < study.attempts.size(); ++i) {
-    const AttemptRows& attempt = study.attempts[i];
-    if (std::count(trials.begin(), trials.end(), attempt.trial.trial_id) == 0) continue;
-    runs.push_back(verdict.runs[i]);
-    if (!shown || study.attempts[*shown].trial.trial_id == attempt.trial.trial_id) shown = i;
-  }
-  if (!shown) return base::Error{model.title + " has no attempt yet: `rematch run` starts it"};
-  model.tables.push_back(runs_table(study.plan, runs));
-  if (Table moved = moved_table(study.plan, arms_named(verdict.arms, study.attempts[*shown].trial.arm)); !moved.rows.empty())
-    model.tables.push_back(std::move(moved));
-  const AttemptRows& attempt = study.attempts[*shown];
-  model.header = attempt_facts(attempt);
+  model.title = (detail.subject.trial_id.empty() ? "Arm " : "Trial ") + detail.subject.name() + " in study " + study_title(*detail.plan);
+  model.header = verdict_facts(detail);
+  model.tables.push_back(verdict_lines_table(lines_of(detail)));
+  if (detail.shown == nullptr) return model;
+  model.tables.push_back(runs_table(*detail.plan, detail.runs));
+  if (!detail.moved.rows.empty()) model.tables.push_back(detail.moved);
+  const AttemptRows& attempt = *detail.shown;
+  for (Fact& fact : attempt_facts(attempt)) model.header.push_back(std::move(fact));
   for (Fact& fact : replayed_communication_facts(attempt)) model.header.push_back(std::move(fact));
   for (Table& table : attempt_tables(attempt)) model.tables.push_back(std::move(table));
   model.tables.push_back(settings_table(attempt.trial));
   if (const std::string note = attribution_note(attempt); !note.empty()) model.notes.push_back(note);
   return model;
+}
+
+base::Result<ReportModel> make_detail_report(const base::StudyRows& study, const base::StudyVerdict& verdict,
+                                             const std::string& trial_or_arm) {
+  const auto subject = find_detail_subject(study.plan, trial_or_arm, beginning_with(study.plan, trial_or_arm));
+  if (!subject) return subject.error();
+  Detail detail;
+  detail.subject = subject.value();
+  detail.plan = &study.plan;
+  std::vector<std::size_t> indices;
+  for (std::size_t i = 0; i < study.attempts.size(); ++i) {
+    const Trial& trial = study.attempts[i].trial;
+    if (detail.subject.trial_id.empty() ? trial.arm != detail.subject.arm : trial.trial_id != detail.subject.trial_id) continue;
+    indices.push_back(i);
+    detail.runs.push_back(verdict.runs[i]);
+  }
+  if (const auto shown = telling_run(detail.runs)) {
+    detail.shown = &study.attempts[indices[*shown]];
+    detail.shown_run = &detail.runs[*shown];
+  }
+  if (const base::ArmVerdict* arm = base::find_arm(verdict, detail.subject.arm)) {
+    detail.arm_lines = rules::arm_lines(study.plan, verdict, *arm);
+    detail.moved = moved_table(study.plan, {*arm});
+  }
+  return make_detail_model(detail);
 }
 
 }  // namespace rematch::report

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "orchestrator/base/number_text.h"
 #include "orchestrator/base/result.h"
 #include "orchestrator/report/report_model.h"
 
@@ -12,8 +13,7 @@ namespace rematch::report {
 
 inline constexpr int kReportSchemaVersion = 1;
 
-// Of formats that people read; csv, json and jsonl hold bytes.
-enum class ByteUnits { kGB, kGiB };
+using base::ByteUnits;  // of formats that people read; csv, json and jsonl hold bytes
 
 using RenderFunction = std::string (*)(const ReportModel& model, ByteUnits units);
 

@@ -11,6 +11,7 @@
 #include "orchestrator/report/study_facts.h"
 #include "orchestrator/report/twin_tables.h"
 #include "orchestrator/report/unmatched_table.h"
+#include "orchestrator/report/verdict_line_tables.h"
 #include "orchestrator/rules/compare_published.h"
 #include "orchestrator/rules/provenance.h"
 
@@ -49,11 +50,12 @@ ReportModel make_report(const base::StudyRows& study, const base::StudyVerdict& 
   model.header = study_facts(study, verdict);
   for (Fact& fact : command_facts(study.plan)) model.header.push_back(std::move(fact));
   model.tables = arm_tables(study, verdict);
+  append({arm_lines_table(study.plan, verdict)}, model.tables);
   append({moved_table(study.plan, verdict.arms), failed_arms_table(study, verdict), reasons_table(study, verdict)}, model.tables);
   append({unmatched_table(verdict.unmatched)}, model.tables);
   append(control_pairs_tables(verdict), model.tables);
   append({time_fits_table(verdict), interactions_table(verdict), decisions_table(study.plan)}, model.tables);
-  append({diagnosis_table(verdict.diagnoses)}, model.tables);
+  append({diagnosis_table(verdict.diagnoses), unjudged_table(verdict.unjudged)}, model.tables);
   append(prediction_tables(study.plan), model.tables);
   model.answer = answer_facts(study, verdict);
   model.notes = verdict.notes;

@@ -41,12 +41,12 @@ std::string time_text(const base::ArmVerdict& arm) {
 void add_budget_changes(const base::StudyPlan& plan, const base::StudyVerdict& verdict, const base::Answer& answer,
                         const base::ArmVerdict& arm, std::vector<std::string>& changes) {
   const std::int64_t peak = arm.figures->hot.allocated_bytes;
-  changes.push_back("a budget below " + number(peak) + " bytes a rank, which is its peak" +
+  changes.push_back("a budget below " + base::bytes_text(peak) + " a rank, which is its peak" +
                     (answer.headroom_arm ? ": then " + *answer.headroom_arm + (answer.headroom_is_measured ? "" : ", not measured") : ""));
   for (const base::ArmVerdict& control : verdict.arms) {
     if (!control.is_control || control.arm == arm.arm || control.group_id != arm.group_id || !control.figures) continue;
     if (control.outcome == base::Outcome::kPass && plan.budget_per_rank_bytes)
-      changes.push_back("a budget of " + number(control.figures->hot.allocated_bytes) + " bytes a rank or more, which " + control.arm +
+      changes.push_back("a budget of " + base::bytes_text(control.figures->hot.allocated_bytes) + " a rank or more, which " + control.arm +
                         " meets without recompute");
   }
 }
@@ -65,7 +65,7 @@ std::string confidence_text(const base::ArmVerdict& arm, const TimeNoise& noise)
   const std::int64_t spread = arm.figures->hot.allocated_bytes - arm.figures->smallest_peak_allocated_bytes;
   std::string text = passes_text(arm) + time_text(arm);
   if (arm.figures->median_step_time_ns) text += "; " + noise_text(noise);
-  return text + "; " + (spread == 0 ? "the peak is the same in every run" : "peaks of its runs lie " + number(spread) + " bytes apart");
+  return text + "; " + (spread == 0 ? "the peak is the same in every run" : "peaks of its runs lie " + base::bytes_text(spread) + " apart");
 }
 
 std::vector<std::string> what_would_change(const base::StudyPlan& plan, const base::StudyVerdict& verdict, const base::Answer& answer,
@@ -74,14 +74,14 @@ std::vector<std::string> what_would_change(const base::StudyPlan& plan, const ba
   add_budget_changes(plan, verdict, answer, arm, changes);
   for (const base::ArmVerdict& other : verdict.arms) {
     if (other.group_id == arm.group_id || other.outcome != base::Outcome::kPass || !other.figures || other.is_control) continue;
-    changes.push_back("another group: " + other.arm + " passes too, with a peak of " + number(other.figures->hot.allocated_bytes) +
-                      " bytes; groups are not compared");
+    changes.push_back("another group: " + other.arm + " passes too, with a peak of " +
+                      base::bytes_text(other.figures->hot.allocated_bytes) + "; groups are not compared");
   }
   if (answer.headroom_arm && answer.headroom_is_measured) {
     const base::ArmVerdict* next = base::find_arm(verdict, *answer.headroom_arm);
     if (next != nullptr && next->figures->median_step_time_ns && arm.figures->median_step_time_ns)
-      changes.push_back("a wish for " + number(arm.figures->hot.allocated_bytes - next->figures->hot.allocated_bytes) +
-                        " bytes more headroom: " + next->arm + ", at " +
+      changes.push_back("a wish for " + base::bytes_text(arm.figures->hot.allocated_bytes - next->figures->hot.allocated_bytes) +
+                        " more headroom: " + next->arm + ", at " +
                         base::percent_text(*next->figures->median_step_time_ns / *arm.figures->median_step_time_ns - 1) + " of time");
   }
   changes.emplace_back("another model, attention backend, layout or core revision: measure again");

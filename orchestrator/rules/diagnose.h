@@ -14,6 +14,7 @@ namespace rematch::rules {
 struct Symptom {
   std::string_view id;    // stable: "fragmentation"
   std::string_view what;  // one line
+  std::string_view why;   // why its numbers mean it
 };
 
 // In the order in which diagnose() lists them.
@@ -21,5 +22,7 @@ std::vector<Symptom> symptoms();
 
 // `verdict` with its runs, arms and groups filled in. By symptom, then in the order of the arms.
 std::vector<base::Diagnosis> diagnose(const base::StudyRows& study, const base::StudyVerdict& verdict);
+// What could not be looked for, for want of data. In the same order.
+std::vector<base::UnjudgedSymptom> find_unjudged(const base::StudyRows& study, const base::StudyVerdict& verdict);
 
 }  // namespace rematch::rules

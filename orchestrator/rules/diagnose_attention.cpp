@@ -5,6 +5,7 @@
 #include "orchestrator/base/number_text.h"
 #include "orchestrator/rules/attribution.h"
 #include "orchestrator/rules/diagnosis_symptoms.h"
+#include "orchestrator/rules/next_command.h"
 
 namespace rematch::rules {
 
@@ -67,6 +68,20 @@ std::string next_boundary(const Evidence& evidence, const TellingRun& run, const
          " at the peak of " + against + ".";
 }
 
+// To measure the boundary that `label` names, or to see what became of it.
+std::string command_of(const Evidence& evidence, const TellingRun& run, const std::string& label, const std::string& otherwise) {
+  const base::StudyPlan& plan = evidence.study.plan;
+  if (label.empty()) return study_command("show", {otherwise}, plan);
+  const base::ArmVerdict* arm = arm_of_label(evidence, run.row.group_id, label);
+  if (arm == nullptr) return measure_labels_command(plan, {label});
+  return arm->num_judged > 0 ? study_command("show", {arm->arm}, plan) : run_command(plan);
+}
+
+std::string acting_text(const base::AttemptRows& attempt, const std::string& label) {
+  const std::string activity = activity_text(attempt, label);
+  return activity.empty() ? "" : "an inactive label: " + activity;
+}
+
 }  // namespace
 
 std::vector<base::Diagnosis> find_core_attn_without_effect(const Evidence& evidence, std::string_view symptom) {
@@ -78,7 +93,8 @@ std::vector<base::Diagnosis> find_core_attn_without_effect(const Evidence& evide
     const auto peak = against == nullptr ? std::nullopt : attributed_peak(*against);
     return Found{"core_attn changes the hot rank's peak by " + change_text(change->bytes, change->fraction) + " against " +
                      change->against + change->basis + "." + why_without_effect(run, peak, change->against),
-                 next_boundary(evidence, run, peak, change->against)};
+                 next_boundary(evidence, run, peak, change->against), acting_text(run.attempt, "core_attn"),
+                 command_of(evidence, run, largest_boundary(peak).first, change->against)};
   });
 }
 
@@ -95,7 +111,8 @@ std::vector<base::Diagnosis> find_mla_out_of_memory(const Evidence& evidence, st
                      base::bytes_text(expanded) + " there, what core_attn covers " + base::bytes_text(core) + ", of " +
                      base::bytes_text(protocol::total_bytes(peak->attribution)) + ".",
                  what_became_of(evidence, run, "mla_up_proj").value_or("Measure mla_up_proj, alone") +
-                     "; add core_attn to it only where a comparison of the two shows that it pays."};
+                     "; add core_attn to it only where a comparison of the two shows that it pays.",
+                 no_fragmentation_text(run.arm), command_of(evidence, run, "mla_up_proj", run.arm.arm)};
   });
 }
 

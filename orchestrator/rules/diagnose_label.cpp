@@ -1,5 +1,6 @@
 // A label without effect: it wraps nothing, it wraps nothing where the peak is, or what it wraps is never replayed.
 #include "orchestrator/rules/diagnosis_symptoms.h"
+#include "orchestrator/rules/next_command.h"
 #include "orchestrator/rules/steady_steps.h"
 #include "schemas/protocol/recompute_arm.h"
 
@@ -39,17 +40,20 @@ std::string ranks_with(const base::AttemptRows& attempt, const std::string& labe
   return text;
 }
 
-Found nothing_wrapped(const std::string& finding) {
+Found nothing_wrapped(const std::string& finding, const std::string& label) {
   return {"Inactive: " + finding + ".",
-          "Leave the label out, or check the provider and the kinds of layers: `rematch explain` says where a label has a boundary."};
+          "Leave the label out, or check the provider and the kinds of layers: `rematch explain` says where a label has a boundary.", "",
+          explain_command(label)};
 }
 
 std::optional<Found> not_planned(const base::ArmRow& row) {
   if (row.status != base::ArmStatus::kInactive) return std::nullopt;
-  return nothing_wrapped("the model has no region for it: " + row.reason);
+  const std::vector<std::string> keys = protocol::counted_keys(row.recompute);
+  return nothing_wrapped("the model has no region for it: " + row.reason, keys.empty() ? "inactive" : keys.front());
 }
 
-std::optional<Found> not_replayed(const base::AttemptRows& attempt, const std::string& label, std::int64_t sites) {
+std::optional<Found> not_replayed(const base::StudyPlan& plan, const base::AttemptRows& attempt, const std::string& label,
+                                  std::int64_t sites) {
   const std::int64_t steps = num_steps_completed(attempt);
   if (steps == 0 || num_replays(attempt, label) > 0) return std::nullopt;
   const std::string numbers =
@@ -57,29 +61,34 @@ std::optional<Found> not_replayed(const base::AttemptRows& attempt, const std::s
   const std::string& graphs = attempt.trial.features.cuda_graph_impl;
   if (graphs == "none")
     return Found{"Bypassed: " + numbers + ", without CUDA graphs.",
-                 "Look for what runs the layers past the wrapper, such as an evaluation without gradients or a provider's own kernel."};
+                 "Look for what runs the layers past the wrapper, such as an evaluation without gradients or a provider's own kernel.", "",
+                 study_command("show", {attempt.trial.arm}, plan)};
   return Found{"Bypassed by graph capture: " + numbers + ", with cuda_graph_impl " + graphs + ".",
-               "Put the boundary wholly inside or wholly outside of the graph's scope, or measure with cuda_graph_impl: none."};
+               "Put the boundary wholly inside or wholly outside of the graph's scope, or measure with cuda_graph_impl: none.", "",
+               run_command(plan, {"features.cuda_graph_impl=none"})};
 }
 
 // It acts, and not where the peak is.
-std::optional<Found> not_on_hot_rank(const TellingRun& run, const std::string& label, std::int64_t sites) {
+std::optional<Found> not_on_hot_rank(const base::StudyPlan& plan, const TellingRun& run, const std::string& label, std::int64_t sites) {
   if (!run.arm.effect || !run.arm.figures || !is_hardly_any(run.arm.effect->peak_delta_fraction)) return std::nullopt;
   const RankRows* hot = base::find_rank(run.attempt.ranks, run.arm.figures->hot.rank);
   if (hot == nullptr || !hot->model || count_of(hot->model->sites, label) > 0) return std::nullopt;
+  const std::string activity = activity_text(run.attempt, label);
   return Found{"Outside of the layers that peak: rank " + std::to_string(hot->rank) + ", which has the largest peak, has none of the " +
                    std::to_string(sites) + " regions of " + label + " (" + ranks_with(run.attempt, label) + "); the peak changes by " +
                    change_text(run.arm.effect->peak_delta_bytes, run.arm.effect->peak_delta_fraction) + ".",
-               "Measure a label that rank " + std::to_string(hot->rank) + " has regions of, or place the layers otherwise."};
+               "Measure a label that rank " + std::to_string(hot->rank) + " has regions of, or place the layers otherwise.",
+               activity.empty() ? "" : "an inactive label: " + activity, study_command("show", {run.arm.effect->against}, plan)};
 }
 
-std::optional<Found> look_at(const TellingRun& run) {
+std::optional<Found> look_at(const base::StudyPlan& plan, const TellingRun& run) {
   for (const std::string& label : protocol::counted_keys(run.row.recompute)) {
     const auto sites = num_sites(run.attempt, label);
     if (!sites) return std::nullopt;
-    if (*sites == 0) return nothing_wrapped(label + " wrapped no region on any of " + std::to_string(run.attempt.ranks.size()) + " ranks");
-    if (auto found = not_replayed(run.attempt, label, *sites)) return found;
-    if (auto found = not_on_hot_rank(run, label, *sites)) return found;
+    if (*sites == 0)
+      return nothing_wrapped(label + " wrapped no region on any of " + std::to_string(run.attempt.ranks.size()) + " ranks", label);
+    if (auto found = not_replayed(plan, run.attempt, label, *sites)) return found;
+    if (auto found = not_on_hot_rank(plan, run, label, *sites)) return found;
   }
   return std::nullopt;
 }
@@ -90,7 +99,7 @@ std::vector<base::Diagnosis> find_label_without_effect(const Evidence& evidence,
   return find_in_arms(evidence, symptom, [&](const base::ArmRow& row, const base::ArmVerdict& arm) -> std::optional<Found> {
     if (auto found = not_planned(row)) return found;
     const base::AttemptRows* attempt = telling_attempt(evidence, arm.arm);
-    return attempt == nullptr ? std::nullopt : look_at({row, arm, *attempt});
+    return attempt == nullptr ? std::nullopt : look_at(evidence.study.plan, {row, arm, *attempt});
   });
 }
 

@@ -5,6 +5,7 @@
 #include "orchestrator/rules/attribution.h"
 #include "orchestrator/rules/conclusion.h"
 #include "orchestrator/rules/diagnosis_symptoms.h"
+#include "orchestrator/rules/next_command.h"
 
 namespace rematch::rules {
 
@@ -19,6 +20,29 @@ bool is_too_large(const Evidence& evidence, const base::ArmVerdict& arm) {
 }
 
 std::int64_t activation_bytes(const protocol::Attribution& attribution) { return uncovered_activation_bytes(attribution, {}); }
+
+// Boundaries that no arm of the group has measured alone, in the order in which they are to be tried.
+std::vector<std::string> open_boundaries(const Evidence& evidence, const std::string& group_id) {
+  std::vector<std::string> open;
+  for (const char* label : kBoundaries)
+    if (const base::ArmVerdict* arm = arm_of_label(evidence, group_id, label); arm == nullptr || arm->num_judged == 0)
+      open.emplace_back(label);
+  return open;
+}
+
+std::string command_of(const Evidence& evidence, const TellingRun& run) {
+  for (const char* label : kBoundaries)
+    if (const base::ArmVerdict* arm = arm_of_label(evidence, run.row.group_id, label);
+        arm != nullptr && meets_budget(evidence.study.plan, *arm))
+      return study_command("show", {arm->arm}, evidence.study.plan);
+  const std::vector<std::string> open = open_boundaries(evidence, run.row.group_id);
+  return open.empty() ? run_command(evidence.study.plan, {"strategy.kind=escalate"}) : measure_labels_command(evidence.study.plan, open);
+}
+
+std::string other_causes(const base::AttributedPeak& peak) {
+  return "what no label lowers: the peak is in " + std::string(protocol::to_string(peak.phase)) +
+         ", not in the optimizer or in the synchronisation of gradients";
+}
 
 std::string steps_text(const Evidence& evidence, const std::string& group_id) {
   std::string tried;
@@ -51,7 +75,7 @@ std::vector<base::Diagnosis> find_high_moe_peak(const Evidence& evidence, std::s
                      moment_text(*peak) + ": moe_act would drop up to " + base::bytes_text(covered_bytes(peak->attribution, {"moe_act"})) +
                      ", layernorm up to " + base::bytes_text(covered_bytes(peak->attribution, {"layernorm"})) + ", moe up to " +
                      base::bytes_text(inside) + ".",
-                 steps_text(evidence, run.row.group_id)};
+                 steps_text(evidence, run.row.group_id), other_causes(*peak), command_of(evidence, run)};
   });
 }
 

@@ -19,7 +19,13 @@ std::vector<base::Diagnosis> find_in_arms(const Evidence& evidence, std::string_
   for (std::size_t i = 0; i < evidence.verdict.arms.size(); ++i) {
     const base::ArmVerdict& arm = evidence.verdict.arms[i];
     if (auto one = look(evidence.study.plan.arms[i], arm))
-      found.push_back({std::string(symptom), arm.arm, std::move(one->finding), std::move(one->next_step)});
+      found.push_back({.symptom = std::string(symptom),
+                       .arm = arm.arm,
+                       .finding = std::move(one->finding),
+                       .next_step = std::move(one->next_step),
+                       .why = {},
+                       .ruled_out = std::move(one->ruled_out),
+                       .command = std::move(one->command)});
   }
   return found;
 }
@@ -57,6 +63,28 @@ bool selects(const protocol::RecomputeSpec& recompute, const std::string& label)
 
 bool ran_out_of_memory(const base::ArmVerdict& arm) {
   return arm.outcome == base::Outcome::kFail && arm.failure && arm.failure->kind == protocol::FailureKind::kOom;
+}
+
+std::string activity_text(const base::AttemptRows& attempt, const std::string& label) {
+  std::int64_t num_sites = 0;
+  std::int64_t num_replays = 0;
+  for (const base::RankRows& rank : attempt.ranks) {
+    if (!rank.model) return "";
+    if (const auto sites = rank.model->sites.find(label); sites != rank.model->sites.end()) num_sites += sites->second;
+    for (const protocol::StepRecord& step : rank.steps)
+      if (const auto replays = step.replays.find(label); replays != step.replays.end()) num_replays += replays->second;
+  }
+  if (num_sites == 0 || num_replays == 0) return "";
+  return "it wrapped " + std::to_string(num_sites) + " regions and replayed them " + std::to_string(num_replays) + " times";
+}
+
+std::string no_fragmentation_text(const base::ArmVerdict& arm) {
+  const auto& failure = arm.failure;
+  if (!failure || !failure->requested_bytes || !failure->allocated_bytes || !failure->reserved_bytes) return "";
+  const std::int64_t free_bytes = *failure->reserved_bytes - *failure->allocated_bytes;
+  if (free_bytes >= *failure->requested_bytes) return "";
+  return "fragmentation: " + base::bytes_text(free_bytes) + " were reserved and free, less than the " +
+         base::bytes_text(*failure->requested_bytes) + " that were asked for";
 }
 
 std::optional<std::int64_t> num_available(const base::AttemptRows& attempt, const std::string& label) {

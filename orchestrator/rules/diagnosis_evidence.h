@@ -29,7 +29,12 @@ struct TellingRun {
 struct Found {
   std::string finding;
   std::string next_step;
+  std::string ruled_out = {};  // empty: nothing
+  std::string command = {};    // of the next step
 };
+
+// Why a symptom could not be looked for in this arm; empty: it was, or has nothing to do with it.
+using Gap = std::string (*)(const Evidence& evidence, const base::ArmRow& row, const base::ArmVerdict& arm);
 
 // One finding an arm that shows it. `look` sees every arm with a run that counts: of a failed arm the first that failed.
 std::vector<base::Diagnosis> find_in_runs(const Evidence& evidence, std::string_view symptom,
@@ -45,6 +50,10 @@ const base::ArmVerdict* arm_of_label(const Evidence& evidence, const std::string
 
 bool selects(const protocol::RecomputeSpec& recompute, const std::string& label);
 bool ran_out_of_memory(const base::ArmVerdict& arm);
+// "it wrapped 8 regions and replayed them 160 times"; empty where that is not known, or none.
+std::string activity_text(const base::AttemptRows& attempt, const std::string& label);
+// "a failure by fragmentation: ...", of a failed request that free memory could not have held; empty: not known, or it could.
+std::string no_fragmentation_text(const base::ArmVerdict& arm);
 // Regions of the label on all ranks of the run; nullopt where a rank has not said it.
 std::optional<std::int64_t> num_available(const base::AttemptRows& attempt, const std::string& label);
 

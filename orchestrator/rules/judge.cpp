@@ -63,6 +63,7 @@ base::StudyVerdict judge_study(const base::StudyRows& study, Comparison comparis
   }
   if (verdict.num_missing > 0 || base::awaits_decision(study.plan)) verdict.answer.reason += " (so far: the study is not complete)";
   verdict.diagnoses = diagnose(study, verdict);
+  verdict.unjudged = find_unjudged(study, verdict);
   verdict.notes = make_notes(study, verdict);
   return verdict;
 }

@@ -2,6 +2,7 @@
 
 #include <tuple>
 
+#include "orchestrator/base/number_text.h"
 #include "orchestrator/rules/moved_rank.h"
 
 namespace rematch::rules {
@@ -38,8 +39,8 @@ std::string moved_failure_text(const base::MovedFailure& moved) {
 }
 
 std::string request_text(const base::Failure& failure) {
-  const auto number = [](const std::optional<std::int64_t>& bytes) { return bytes ? std::to_string(*bytes) : std::string("-"); };
-  return number(failure.allocated_bytes) + " bytes and asked for " + number(failure.requested_bytes);
+  const auto number = [](const std::optional<std::int64_t>& bytes) { return bytes ? base::bytes_text(*bytes) : std::string("-"); };
+  return number(failure.allocated_bytes) + " and asked for " + number(failure.requested_bytes);
 }
 
 std::string moved_ranks_text(const std::string& arm, const base::MovedFailure& moved) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "orchestrator/base/number_text.h"
 #include "orchestrator/base/predicted.h"
 
 namespace rematch::rules {
@@ -14,7 +15,7 @@ std::optional<base::RankPeak> peak_of(const std::vector<base::RankPeak>& peaks, 
   return *found;
 }
 
-std::string bytes_text(const std::optional<base::RankPeak>& peak) { return peak ? std::to_string(peak->allocated_bytes) : "-"; }
+std::string peak_text(const std::optional<base::RankPeak>& peak) { return peak ? base::bytes_text(peak->allocated_bytes) : "-"; }
 
 }  // namespace
 
@@ -37,8 +38,8 @@ std::string name_of(const base::RankInBothArms& rank) {
 }
 
 std::string peaks_text(const base::RankInBothArms& rank, const std::string& against, const std::string& arm) {
-  return "rank " + std::to_string(rank.rank) + " peaked at " + bytes_text(rank.against) + " bytes in " + against + " and at " +
-         bytes_text(rank.own) + " in " + arm;
+  return "rank " + std::to_string(rank.rank) + " peaked at " + peak_text(rank.against) + " in " + against + " and at " +
+         peak_text(rank.own) + " in " + arm;
 }
 
 bool is_other_stage(const base::RankInBothArms& from, const base::RankInBothArms& to) { return from.pipeline_rank != to.pipeline_rank; }

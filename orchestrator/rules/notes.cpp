@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdio>
 
+#include "orchestrator/base/number_text.h"
 #include "orchestrator/base/predicted.h"
 #include "orchestrator/rules/hot_rank_moved.h"
 #include "orchestrator/rules/moved_failure.h"
@@ -35,8 +36,9 @@ void note_repeats(const ArmVerdict& arm, Notes& notes) {
     notes.push_back(arm.arm + ": " + std::to_string(arm.num_passed) + " of " + std::to_string(arm.num_judged) +
                     " repeats pass: it stands at the edge, and its figures are those of the passing repeats.");
   if (arm.figures && arm.figures->smallest_peak_allocated_bytes != arm.figures->hot.allocated_bytes)
-    notes.push_back(arm.arm + ": repeats differ in their peak, from " + std::to_string(arm.figures->smallest_peak_allocated_bytes) +
-                    " to " + std::to_string(arm.figures->hot.allocated_bytes) + " bytes; the largest is shown.");
+    notes.push_back(arm.arm + ": repeats differ in their peak by " +
+                    base::bytes_text(arm.figures->hot.allocated_bytes - arm.figures->smallest_peak_allocated_bytes) + "; the largest, " +
+                    base::bytes_text(arm.figures->hot.allocated_bytes) + ", is shown.");
 }
 
 void note_unsettled(const base::StudyVerdict& verdict, const ArmVerdict& arm, Notes& notes) {

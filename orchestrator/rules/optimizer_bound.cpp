@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "orchestrator/base/number_text.h"
 #include "orchestrator/base/predicted.h"
 #include "orchestrator/rules/judge_runs.h"
 
@@ -55,15 +56,14 @@ std::optional<OptimizerBound> find_optimizer_bound(const base::StudyRows& study,
 }
 
 std::string optimizer_bound_text(const OptimizerBound& bound, bool predicted) {
-  const auto number = [](std::int64_t bytes) { return std::to_string(bytes); };
+  const auto number = [](std::int64_t bytes) { return base::bytes_text(bytes); };
   const std::int64_t persistent = bound.parameter_bytes + bound.gradient_bytes + bound.optimizer_state_bytes;
   return std::string("Every arm ") + (predicted ? "is predicted to run" : "that was started ran") +
          " out of memory in the making of the optimizer's state, so no label can help and none is compared. On " +
          base::rank_text(bound.rank, bound.num_alike) + " of " + bound.arm + " parameters of " + number(bound.parameter_bytes) +
-         " bytes, gradients of " + number(bound.gradient_bytes) + " and optimizer state of " + number(bound.optimizer_state_bytes) +
-         " so far, " + number(persistent) + " of the " + number(bound.allocated_bytes) + " held, left no room for " +
-         number(bound.requested_bytes) + " more in a capacity of " +
-         (bound.capacity_bytes ? number(*bound.capacity_bytes) : std::string("-")) + ".";
+         ", gradients of " + number(bound.gradient_bytes) + " and optimizer state of " + number(bound.optimizer_state_bytes) + " so far, " +
+         number(persistent) + " of the " + number(bound.allocated_bytes) + " held, left no room for " + number(bound.requested_bytes) +
+         " more in a capacity of " + (bound.capacity_bytes ? number(*bound.capacity_bytes) : std::string("-")) + ".";
 }
 
 }  // namespace rematch::rules

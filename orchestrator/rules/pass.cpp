@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string>
 
+#include "orchestrator/base/number_text.h"
 #include "orchestrator/base/predicted.h"
 #include "orchestrator/rules/steady_steps.h"
 
@@ -53,9 +54,9 @@ void check_skipped(const RankRows& rank, Shortfalls& found) {
 void check_plateau(const RankRows& rank, Shortfalls& found) {
   const stats::Plateau plateau = plateau_of(rank);
   if (plateau.reached) return;
-  found.push_back({"peak_plateau", rank_name(rank) + ": the peak grew by " + std::to_string(plateau.growth_bytes) +
-                                       " bytes in the last third of " + std::to_string(rank.steps.size()) + " steps, " +
-                                       std::to_string(plateau.allowed_bytes) + " are allowed: run more steps"});
+  found.push_back({"peak_plateau", rank_name(rank) + ": the peak grew by " + base::bytes_text(plateau.growth_bytes) +
+                                       " in the last third of " + std::to_string(rank.steps.size()) + " steps, " +
+                                       base::bytes_text(plateau.allowed_bytes) + " are allowed: run more steps"});
 }
 
 void check_steady_steps(const base::AttemptRows& attempt, Shortfalls& found) {

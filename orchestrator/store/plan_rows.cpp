@@ -1,6 +1,7 @@
 #include "orchestrator/store/plan_rows.h"
 
 #include <nlohmann/json.hpp>
+#include <variant>
 #include <vector>
 
 #include "orchestrator/base/study_plan.h"
@@ -28,7 +29,10 @@ void upsert_study(Database& database, const base::StudyPlan& plan) {
   columns("num_blocks", plan.num_blocks);
   columns("budget_per_rank_bytes", plan.budget_per_rank_bytes);
   columns("awaits_decision", base::awaits_decision(plan));
-  columns("document", base::to_json(plan).dump());
+  nlohmann::json document = base::to_json(plan);
+  columns("document", document.dump());
+  document["trials"] = nlohmann::json::array();
+  columns("head", document.dump());
   insert_values(database, "study", {{"study_id", plan.study_id}}, columns, OnConflict::kUpdate);
 }
 
@@ -83,10 +87,30 @@ void upsert_plan(Database& database, const base::StudyPlan& plan) {
   delete_all_but(database, "grp", "group_id", plan.study_id, plan.arms, [](const base::ArmRow& arm) { return arm.group_id; });
 }
 
-base::StudyPlan select_plan(Database& database, const std::string& study_id) {
+namespace {
+
+// `column` of the study: document | head.
+base::StudyPlan parsed_plan(Database& database, const std::string& study_id, const std::string& column) {
   std::string document;
-  from_value(select_values(database, "study", {"document"}, {{"study_id", study_id}}, "study_id").front().front(), document);
+  from_value(select_values(database, "study", {column}, {{"study_id", study_id}}, "study_id").front().front(), document);
   return base::parse_study_plan(nlohmann::json::parse(document));
+}
+
+}  // namespace
+
+base::StudyPlan select_plan(Database& database, const std::string& study_id) { return parsed_plan(database, study_id, "document"); }
+
+base::StudyPlan select_plan_head(Database& database, const std::string& study_id) { return parsed_plan(database, study_id, "head"); }
+
+std::vector<protocol::Trial> select_trials(Database& database, const std::string& study_id, const TrialChoice& choice) {
+  std::vector<protocol::Trial> trials;
+  for (const ValueRow& row :
+       database.query("SELECT document FROM trial WHERE study_id = ?1 AND trial_id IN (SELECT trial_id FROM trial "
+                      "INDEXED BY trial_of_arm WHERE study_id = ?1 AND arm IN (SELECT value FROM json_each(?2)) UNION "
+                      "SELECT value FROM json_each(?3)) ORDER BY run_position",
+                      {study_id, to_value(choice.arms), to_value(choice.trial_ids)}))
+    trials.push_back(protocol::parse_trial(nlohmann::json::parse(std::get<std::string>(row.front()))));
+  return trials;
 }
 
 }  // namespace rematch::store

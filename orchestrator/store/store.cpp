@@ -10,6 +10,7 @@
 #include "orchestrator/store/database.h"
 #include "orchestrator/store/migrations.h"
 #include "orchestrator/store/plan_rows.h"
+#include "orchestrator/store/run_rows.h"
 #include "orchestrator/store/values.h"
 #include "orchestrator/store/verdict_rows.h"
 
@@ -213,7 +214,35 @@ base::Result<base::StudyRows> Store::load_study(const std::string& key) const {
   return rows;
 }
 
+base::StudyPlan Store::load_plan_head(const std::string& study_id) const { return select_plan_head(*database_, study_id); }
+
+base::StudyRows Store::load_attempts(const std::string& study_id, const TrialChoice& choice) const {
+  base::StudyRows rows;
+  rows.plan = select_plan_head(*database_, study_id);
+  rows.plan.trials = select_trials(*database_, study_id, choice);
+  rows.attempts = select_attempts(*database_, rows.plan);
+  return rows;
+}
+
+std::vector<TrialPlace> Store::find_trials(const std::string& beginning, const std::string& study_id) const {
+  std::vector<TrialPlace> places;
+  for (const ValueRow& row : database_->query("SELECT s.study_id, t.arm, t.trial_id FROM study s CROSS JOIN trial t INDEXED BY "
+                                              "trial_in_run_order ON t.study_id = s.study_id WHERE substr(t.trial_id, 1, length(?1)) = ?1 "
+                                              "AND (?2 = '' OR s.study_id = ?2) ORDER BY s.name, s.study_id, t.run_position",
+                                              {beginning, study_id})) {
+    TrialPlace& place = places.emplace_back();
+    from_value(row[0], place.study_id);
+    from_value(row[1], place.arm);
+    from_value(row[2], place.trial_id);
+  }
+  return places;
+}
+
 base::StudyPlan Store::load_plan(const std::string& study_id) const { return select_plan(*database_, study_id); }
+
+std::vector<base::RunVerdict> Store::load_runs(const std::string& study_id, const TrialChoice& choice) const {
+  return select_runs(*database_, study_id, choice);
+}
 
 std::optional<base::ControlPeak> Store::control_peak(const std::string& group_id) const {
   return select_control_peak(*database_, group_id);

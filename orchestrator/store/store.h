@@ -48,6 +48,18 @@ struct StudySummary {
   bool awaits_decision = false;                    // its strategy may add trials
 };
 
+// Trials of a study: all of these arms, and these by their whole ids.
+struct TrialChoice {
+  std::vector<std::string> arms;
+  std::vector<std::string> trial_ids;
+};
+
+struct TrialPlace {
+  std::string study_id;
+  std::string arm;
+  std::string trial_id;
+};
+
 struct AttemptKey {
   std::string trial_id;
   std::int64_t attempt = 1;
@@ -100,6 +112,15 @@ class Store {
   base::Result<base::StudyRows> load_study(const std::string& key) const;
   // Of a study by its whole id, which must be there; reads no attempts.
   base::StudyPlan load_plan(const std::string& study_id) const;
+  // The same with no trials, which are nearly all of a large plan.
+  base::StudyPlan load_plan_head(const std::string& study_id) const;
+  // Of a study by its whole id, which must be there: the plan with the chosen trials alone, and their attempts. Its cost is that of what
+  // was chosen, however large the study is.
+  base::StudyRows load_attempts(const std::string& study_id, const TrialChoice& choice) const;
+  // What was said of the runs of the chosen trials, in the order in which they ran; see run_rows.h for what it leaves out.
+  std::vector<base::RunVerdict> load_runs(const std::string& study_id, const TrialChoice& choice) const;
+  // Trials whose id begins so, of this study or, with an empty study_id, of all; in the order of studies() and as they run.
+  std::vector<TrialPlace> find_trials(const std::string& beginning, const std::string& study_id = "") const;
   // What a control of this group, in any study, held at its hot rank's peak; of one that ran out of memory only when none ended well.
   // Reads a few rows, not a study. nullopt: no such control, or not measured.
   std::optional<base::ControlPeak> control_peak(const std::string& group_id) const;

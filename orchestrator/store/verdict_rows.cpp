@@ -56,6 +56,10 @@ void insert_run(Database& database, const std::string& study_id, const base::Run
   for (const base::Shortfall& shortfall : run.shortfalls)
     reason += (reason.empty() ? "" : "; ") + shortfall.rule + ": " + shortfall.message;
   columns("reason", reason);
+  columns("loss_basis", run.loss_basis);
+  std::vector<std::string> shortfalls;
+  for (const base::Shortfall& shortfall : run.shortfalls) shortfalls.insert(shortfalls.end(), {shortfall.rule, shortfall.message});
+  columns("shortfalls", shortfalls);
   if (run.figures) {
     figure_columns(columns, *run.figures);
     steady_columns(columns, *run.figures);
@@ -161,6 +165,9 @@ void insert_diagnosis(Database& database, const std::string& study_id, const bas
   columns("arm", diagnosis.arm);
   columns("finding", diagnosis.finding);
   columns("next_step", diagnosis.next_step);
+  columns("why", diagnosis.why);
+  columns("ruled_out", diagnosis.ruled_out);
+  columns("command", diagnosis.command);
   insert_values(database, "diagnosis", {{"study_id", study_id}, {"position", static_cast<std::int64_t>(position)}}, columns,
                 OnConflict::kFail);
 }

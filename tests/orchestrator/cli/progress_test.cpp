@@ -2,8 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <sstream>
 
+#include "orchestrator/cli/display_width.h"
 #include "orchestrator/cli/terminal.h"
 #include "tests/support/make_trial.h"
 
@@ -91,18 +93,59 @@ TEST_F(ProgressPrinterTest, PrintsOnePlainLineATrialOutsideOfATerminal) {
   EXPECT_EQ(err_.str(), "3/14 [], block 0, slot 0: all ranks ended well (1.5 s)\n");
 }
 
-TEST_F(ProgressPrinterTest, RewritesOneLineOnATerminalAndCutsItToTheWidth) {
-  ProgressPrinter printer(err_, Terminal{true, false, 40}, Chatter::kNormal);
-  printer.trial_progressed(place_, {4, 1'500'000, 130.0});
-  EXPECT_EQ(err_.str(), "\r\x1b[2K3/14 [], block 0, slot 0: step 4 of 8, ");
+TEST_F(ProgressPrinterTest, PrintsALineEveryHalfMinuteOutsideOfATerminal) {
+  std::chrono::steady_clock::time_point now{};
+  ProgressPrinter printer(err_, Terminal{false, false, 40}, Chatter::kNormal, {}, [&] { return now; });
+  printer.trial_started(place_);
+  for (int second = 1; second <= 61; ++second) {
+    now += std::chrono::seconds(1);
+    printer.trial_progressed(place_, {second, 1'500'000, 130.0});
+  }
+  EXPECT_EQ(err_.str(),
+            "3/14 [], block 0, slot 0: step 30 of 8, hot rank's peak 1.5 MB, 2 min 10 s left\n"
+            "3/14 [], block 0, slot 0: step 60 of 8, hot rank's peak 1.5 MB, 2 min 10 s left\n");
 }
 
-TEST_F(ProgressPrinterTest, FitsStepAndPeakOfAnArmOfFullRecomputeIntoALine) {
+// A trial of an arm with a long name, after one that ended well.
+std::string line_at(const engine::TrialPlace& place, int num_columns) {
+  const BestTrial best{"moe_act", 880'000'000, 10.2e6};
+  return fitted_line(progress_line(place, {4, 123'400'000, 130.0}, best), num_columns, {});
+}
+
+TEST_F(ProgressPrinterTest, DropsWhatMattersLeastUntilTheLineFits) {
   trial_.arm = "full:uniform:1";
-  ProgressPrinter printer(err_, Terminal{true, false, 80}, Chatter::kNormal);
-  printer.trial_progressed(place_, {4, 123'400'000, 130.0});
-  EXPECT_NE(err_.str().find("3/14 full:uniform:1, block 0, slot 0: step 4 of 8, hot rank's peak 123.4 MB"), std::string::npos)
-      << err_.str();
+  EXPECT_EQ(line_at(place_, 199),
+            "3/14 full:uniform:1, block 0, slot 0: step 4 of 8, hot rank's peak 123.4 MB, 2 min 10 s left, "
+            "best so far moe_act with 880.0 MB and 10.2 ms a step");
+  EXPECT_EQ(line_at(place_, 79), "3/14 full:uniform:1: step 4/8, peak 123.4 MB, 2m10s left, best moe_act 880.0 MB");
+  EXPECT_EQ(line_at(place_, 59), "3/14 full:uniform:1: step 4/8, peak 123.4 MB, 2m10s left");
+  EXPECT_EQ(line_at(place_, 30), "3/14 full:uniform:1: step 4/8");
+  EXPECT_EQ(line_at(place_, 12), "3/14 full...");
+  for (int num_columns = 1; num_columns < 160; ++num_columns) EXPECT_LE(display_width(line_at(place_, num_columns)), num_columns);
+}
+
+TEST_F(ProgressPrinterTest, AsksForTheWidthAnewAndClearsALineThatBecameSeveral) {
+  int num_columns = 81;
+  ProgressPrinter printer(err_, Terminal{true, false, 80}, Chatter::kNormal, [&] { return num_columns; });
+  printer.trial_progressed(place_, {4, 1'500'000, 130.0});
+  const std::string wide = "3/14 [], block 0, slot 0: step 4 of 8, hot rank's peak 1.5 MB, 2 min 10 s left";
+  EXPECT_EQ(err_.str(), wide);
+  num_columns = 30;
+  printer.trial_progressed(place_, {5, 1'500'000, 130.0});
+  EXPECT_EQ(err_.str().substr(wide.size()), "\r\x1b[2A\x1b[J3/14 []: step 5/8, 2m10s left");
+}
+
+TEST_F(ProgressPrinterTest, FitsTheEndOfATrialIntoTheTerminalAndCutsItsMessageFirst) {
+  base::AttemptRows attempt;
+  attempt.failure = base::Failure{};
+  attempt.failure->kind = protocol::FailureKind::kOom;
+  attempt.failure->stage = protocol::Stage::kWarm;
+  attempt.failure->message = "out of memory: 64000000 bytes\nwere requested for the activations of a layer";
+  const auto ending = [&](int num_columns) { return fitted_line(ending_line(place_, attempt), num_columns, {}); };
+  EXPECT_EQ(ending(79), "3/14 [], block 0, slot 0: oom at warm, rank 0: out of memory: 64000000 bytes...");
+  EXPECT_EQ(ending(40), "3/14 [], block 0: oom at warm, rank 0");
+  EXPECT_EQ(whole_line(ending_line(place_, attempt), {}),
+            "3/14 [], block 0, slot 0: oom at warm, rank 0: out of memory: 64000000 bytes were requested for the activations of a layer");
 }
 
 TEST_F(ProgressPrinterTest, SaysNothingButRemarksWhenQuiet) {
@@ -116,8 +159,8 @@ TEST_F(ProgressPrinterTest, SaysNothingButRemarksWhenQuiet) {
 
 TEST(ProgressText, LeavesOutWhatIsNotKnown) {
   const protocol::Trial trial = tests::make_trial();
-  EXPECT_EQ(progress_text(trial, {0, std::nullopt, std::nullopt}), "step 0 of 8");
-  EXPECT_EQ(progress_text(trial, {4, 1'500'000, 130.0}), "step 4 of 8, hot rank's peak 1.5 MB, 2 min 10 s left");
+  EXPECT_EQ(whole_line(progress_line({trial, 1, 3, 14}, {0, std::nullopt, std::nullopt}, std::nullopt), {}),
+            "3/14 [], block 0, slot 0: step 0 of 8");
 }
 
 TEST(ProgressText, PlacesAFailure) {

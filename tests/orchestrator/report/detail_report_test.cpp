@@ -1,8 +1,11 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "orchestrator/report/detail_tables.h"
 #include "orchestrator/report/format.h"
 #include "orchestrator/report/report_model.h"
+#include "orchestrator/report/verdict_line_tables.h"
 #include "orchestrator/rules/judge.h"
 #include "tests/orchestrator/study_builder.h"
 
@@ -164,9 +167,49 @@ TEST(DetailReport, NamesTheArmsWhenThereIsNoSuchOne) {
   EXPECT_FALSE(detail(tests::clean_study().rows(), ""));
 }
 
-TEST(DetailReport, SaysWhyAnArmWasNotRun) {
-  EXPECT_NE(detail(tests::clean_study().rows(), "gdn_norm_out").error().message.find("no gated delta net layer"), std::string::npos);
-  EXPECT_NE(detail(tests::StudyBuilder("empty").rows(), "[]").error().message.find("no attempt yet"), std::string::npos);
+TEST(DetailReport, SaysOfAnArmThatWasNotRunWhyAndWhatToType) {
+  const ReportModel inactive = detail(tests::clean_study().rows(), "gdn_norm_out").value();
+  ASSERT_EQ(inactive.tables.size(), 1U) << "no rows of any run";
+  EXPECT_EQ(std::get<std::string>(fact_of(inactive, "verdict")), "inactive");
+  EXPECT_NE(render(inactive, "md").value().find("- outcome, inactive: no gated delta net layer\n- next, rematch explain gdn_norm_out:"),
+            std::string::npos)
+      << render(inactive, "md").value();
+  const ReportModel not_run = detail(tests::StudyBuilder("empty").rows(), "[]").value();
+  EXPECT_EQ(std::get<std::string>(fact_of(not_run, "next_command")), "rematch run sweeps/empty.yaml");
+}
+
+TEST(DetailReport, BeginsWithTheVerdictOfTheArmAndTheConditionsOfTheRunShown) {
+  const ReportModel model = detail(tests::capacity_study().rows(), "moe_act").value();
+  const Table& lines = model.tables.front();
+  ASSERT_EQ(lines.key, "verdict_lines");
+  EXPECT_EQ(std::get<std::string>(lines.rows[0][0]), "outcome");
+  EXPECT_EQ(std::get<std::string>(lines.rows[1][0]), "run");
+  EXPECT_EQ(std::get<std::string>(lines.rows[2][0]), "failure");
+  EXPECT_EQ(std::get<std::string>(lines.rows.back()[0]), "next");
+  EXPECT_EQ(std::get<std::string>(fact_of(model, "verdict")), "fail; memory not a pass");
+}
+
+TEST(DetailReport, ShowsTheRunThatFailedOfAnArmThatStandsAtTheEdge) {
+  tests::StudyBuilder builder("edge");
+  builder.run("[]");
+  builder.run_out_of_memory("[]", protocol::Stage::kWarm, protocol::Phase::kForward, 1);
+  const ReportModel model = detail(builder.rows(), "[]").value();
+  EXPECT_EQ(std::get<std::string>(fact_of(model, "failure_kind")), "oom");
+  EXPECT_TRUE(std::get<std::string>(fact_of(model, "verdict")).starts_with("borderline"));
+}
+
+TEST(DetailReport, FindsTheSameOfAnArmInTheReportOfItsStudy) {
+  const base::StudyRows study = tests::capacity_study().rows();
+  const base::StudyVerdict verdict = rules::judge_study(study);
+  const ReportModel report = make_report(study, verdict);
+  const auto table = std::find_if(report.tables.begin(), report.tables.end(), [](const Table& each) { return each.key == "arm_verdicts"; });
+  ASSERT_TRUE(table != report.tables.end());
+  for (const base::ArmVerdict& arm : verdict.arms) {
+    const auto wanted = rules::arm_lines(study.plan, verdict, arm);
+    const auto found = lines_of_arm(*table, arm.arm);
+    ASSERT_EQ(found.size(), wanted.size()) << arm.arm;
+    for (std::size_t i = 0; i < wanted.size(); ++i) EXPECT_EQ(found[i].text, wanted[i].text);
+  }
 }
 
 TEST(ReplayCommand, StartsEveryRankWithItsEnvironmentAndQuotesWhatTheShellWouldSplit) {

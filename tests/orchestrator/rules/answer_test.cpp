@@ -90,8 +90,8 @@ TEST(Answer, SaysWhatItIsAboutWhatItRestsOnAndWhatWouldChangeIt) {
   EXPECT_NE(answer.confidence.find("2 of 2 runs pass"), std::string::npos) << answer.confidence;
   EXPECT_NE(answer.confidence.find("the peak is the same in every run"), std::string::npos) << answer.confidence;
   ASSERT_EQ(answer.would_change.size(), 3U);
-  EXPECT_EQ(answer.would_change[0], "a budget below 850000000 bytes a rank, which is its peak: then moe");
-  EXPECT_EQ(answer.would_change[1], "a wish for 150000000 bytes more headroom: moe, at +10.00 % of time");
+  EXPECT_EQ(answer.would_change[0], "a budget below 850.000 MB a rank, which is its peak: then moe");
+  EXPECT_EQ(answer.would_change[1], "a wish for 150.000 MB more headroom: moe, at +10.00 % of time");
 }
 
 TEST(Answer, NamesTheBudgetThatTheControlWouldMeet) {
@@ -99,7 +99,7 @@ TEST(Answer, NamesTheBudgetThatTheControlWouldMeet) {
   builder.plan().budget_per_rank_bytes = 900 * kMegabyte;
   const base::Answer answer = judge_study(builder.rows()).answer;
   EXPECT_EQ(answer.arm, "moe_act");
-  EXPECT_EQ(answer.would_change.at(1), "a budget of 1000000000 bytes a rank or more, which [] meets without recompute");
+  EXPECT_EQ(answer.would_change.at(1), "a budget of 1.000 GB a rank or more, which [] meets without recompute");
 }
 
 TEST(Answer, IsNeverOfTwoGroups) {

@@ -141,8 +141,8 @@ std::vector<SymptomCase> all_cases() {
        true,
        [] { return with_core_attn(4000).rows(); },
        "core_attn",
-       {"-4000000 bytes (-0.40 %)", "Fused attention", "rank 0 in backward of step 0", "20000000 bytes of 1000000000", "Measure moe_act",
-        "120000000 bytes"}},
+       {"-4.000 MB (-0.40 %)", "Fused attention", "rank 0 in backward of step 0", "20.000 MB of 1.000 GB", "Measure moe_act",
+        "120.000 MB"}},
       {"core-attn-without-effect", "a saving of 0.6 per cent", false, [] { return with_core_attn(6000).rows(); }},
       {"core-attn-without-effect",
        "no attribution",
@@ -155,7 +155,7 @@ std::vector<SymptomCase> all_cases() {
          return study;
        },
        "core_attn",
-       {"0 bytes (+0.00 %)", "rematch show '[]'"}},
+       {"0 B (+0.00 %)", "rematch show '[]'"}},
       {"core-attn-without-effect", "no peak to set it against", false,
        [] {
          StudyBuilder builder("alone");
@@ -168,7 +168,7 @@ std::vector<SymptomCase> all_cases() {
        true,
        [] { return mla_fails(300, 20).rows(); },
        "core_attn",
-       {"300000000 bytes", "20000000 bytes", "rank 0 in forward of step 1", "Measure mla_up_proj, alone"}},
+       {"300.000 MB", "20.000 MB", "rank 0 in forward of step 1", "Measure mla_up_proj, alone"}},
       {"mla-out-of-memory-after-core-attn", "the core dominates", false, [] { return mla_fails(20, 300).rows(); }},
       {"mla-out-of-memory-after-core-attn", "no multi-latent attention", false, [] { return mla_fails(0, 20).rows(); }},
       {"moe-peak-stays-high",
@@ -176,7 +176,7 @@ std::vector<SymptomCase> all_cases() {
        true,
        [] { return moe_fails(200, 190).rows(); },
        "[]",
-       {"200000000 bytes of 390000000", "moe_act would drop up to 30000000", "moe_act is not enough", "Measure layernorm, then moe"}},
+       {"200.000 MB of 390.000 MB", "moe_act would drop up to 30.000 MB", "moe_act is not enough", "Measure layernorm, then moe"}},
       {"moe-peak-stays-high", "most is elsewhere", false, [] { return moe_fails(190, 200).rows(); }},
       {"moe-peak-stays-high", "it fits", false, [] { return tests::clean_study().rows(); }},
       {"moe-peak-stays-high",
@@ -189,7 +189,7 @@ std::vector<SymptomCase> all_cases() {
          return builder.rows();
        },
        "[]",
-       {"320000000 bytes of 420000000", "Measured: moe_act is enough"}},
+       {"320.000 MB of 420.000 MB", "Measured: moe_act is enough"}},
       {"overlap-conflict",
        "shared experts",
        true,
@@ -228,7 +228,7 @@ std::vector<SymptomCase> all_cases() {
        true,
        [] { return with_sites(0, 3, 3).rows(); },
        "mlp",
-       {"Outside of the layers that peak: rank 0", "none of the 3 regions", "3 on rank 1", "0 bytes (+0.00 %)"}},
+       {"Outside of the layers that peak: rank 0", "none of the 3 regions", "3 on rank 1", "0 B (+0.00 %)"}},
       {"label-without-effect", "regions on the rank that peaks", false, [] { return with_sites(3, 0, 3).rows(); }},
       {"label-without-effect",
        "no replay, with graphs",
@@ -254,7 +254,7 @@ std::vector<SymptomCase> all_cases() {
        true,
        [] { return fragmented(2); },
        "[]",
-       {"1500000000 bytes were reserved and 1000000000 allocated", "2 retries", "expandable_segments:True", "Before any recompute"}},
+       {"1.500 GB were reserved and 1.000 GB allocated", "2 retries", "expandable_segments:True", "Before any recompute"}},
       {"fragmentation", "no retry", false, [] { return fragmented(0); }},
       {"out-of-memory-moved-to-another-rank",
        "another rank of a pipeline",
@@ -265,7 +265,7 @@ std::vector<SymptomCase> all_cases() {
              .rows();
        },
        "moe_act",
-       {"on rank 1 (pipeline rank 1 of 2)", "on rank 0 (pipeline rank 0 of 2)", "held 960000000 bytes", "full:block"}},
+       {"on rank 1 (pipeline rank 1 of 2)", "on rank 0 (pipeline rank 0 of 2)", "held 960.000 MB", "full:block"}},
       {"out-of-memory-moved-to-another-rank", "the same rank", false,
        [] { return both_fail({}, {}, Stage::kSteady, Phase::kBackward, 3).rows(); }},
       {"failed-further",
@@ -273,14 +273,14 @@ std::vector<SymptomCase> all_cases() {
        true,
        [] { return both_fail({}, {}, Stage::kSteady, Phase::kBackward, 3).rows(); },
        "moe_act",
-       {"from warm of step 1, forward", "to steady of step 3, backward", "960000000 bytes and asked for 64000000", "not as a pass"}},
+       {"from warm of step 1, forward", "to steady of step 3, backward", "960.000 MB and asked for 64.000 MB", "not as a pass"}},
       {"failed-further", "no later", false, [] { return both_fail({}, {}, Stage::kFirstForward, Phase::kForward, 0).rows(); }},
       {"optimizer-bound",
        "every arm",
        true,
        [] { return optimizer_bound(Stage::kOptimizerInit); },
        "",
-       {"parameters of 150000000 bytes", "optimizer state of 250000000", "64000000 more", "1000000000", "more ranks"}},
+       {"parameters of 150.000 MB", "optimizer state of 250.000 MB", "64.000 MB more", "1.000 GB", "more ranks"}},
       {"optimizer-bound", "all but one", false, [] { return optimizer_bound(Stage::kFirstForward); }},
   };
 }
@@ -300,6 +300,62 @@ TEST_P(ASymptom, IsShownByItsNumbersAlone) {
   const std::string text = found->finding + "\n" + found->next_step;
   for (const std::string& part : wanted.cited) EXPECT_NE(text.find(part), std::string::npos) << part << " is not in:\n" << text;
   EXPECT_EQ(text.find("0x"), std::string::npos);
+  EXPECT_FALSE(found->why.empty());
+  EXPECT_TRUE(found->command.starts_with("rematch ")) << found->command;
+}
+
+struct Ruled {
+  std::string symptom;
+  base::StudyRows study;
+  std::string out;
+  std::string command;
+};
+
+TEST(Symptoms, SayWhatElseWasRuledOutAndTheNextCommand) {
+  const std::vector<Ruled> all = {
+      {"core-attn-without-effect", with_core_attn(4000).rows(), "",
+       "rematch run sweeps/attention.yaml --set recompute.labels=core_attn,moe_act"},
+      {"mla-out-of-memory-after-core-attn", mla_fails(300, 20).rows(),
+       "fragmentation: 30.000 MB were reserved and free, less than the 64.000 MB that were asked for",
+       "rematch run sweeps/mla.yaml --set recompute.labels=core_attn,mla_up_proj"},
+      {"moe-peak-stays-high", moe_fails(200, 190).rows(), "the peak is in forward", "--set recompute.labels=moe_act,layernorm,moe"},
+      {"label-without-effect", with_sites(0, 3, 3).rows(), "it wrapped 3 regions and replayed them 120 times",
+       "rematch show '[]' --study 0000000000005eed"},
+      {"overlap-conflict", refused({"moe"}, "M1.graph"), "", "rematch explain M1"},
+      {"fragmentation", fragmented(2), "allocated memory grew by 0 B", "backend.expandable_segments=true"},
+      {"optimizer-bound", optimizer_bound(Stage::kOptimizerInit), "is 560.000 MB of 960.000 MB", "--set optimizer."}};
+  for (const Ruled& wanted : all) {
+    const std::vector<base::Diagnosis> found = judge_study(wanted.study).diagnoses;
+    const auto one = std::find_if(found.begin(), found.end(), [&](const auto& d) { return d.symptom == wanted.symptom; });
+    ASSERT_TRUE(one != found.end()) << wanted.symptom;
+    EXPECT_NE(one->ruled_out.find(wanted.out), std::string::npos) << wanted.symptom << ": " << one->ruled_out;
+    EXPECT_NE(one->command.find(wanted.command), std::string::npos) << wanted.symptom << ": " << one->command;
+  }
+}
+
+std::set<std::string> unjudged_of(const base::StudyRows& study, const std::string& arm) {
+  std::set<std::string> found;
+  for (const base::UnjudgedSymptom& one : judge_study(study).unjudged)
+    if (one.arm == arm) found.insert(one.symptom + ": " + one.reason);
+  return found;
+}
+
+TEST(Symptoms, AreUnjudgedWhereTheirNumbersWereNotMeasured) {
+  EXPECT_TRUE(judge_study(tests::clean_study().rows()).unjudged.empty());
+  StudyBuilder half("half");
+  half.add_arm({"core_attn"});
+  half.run_all("[]");
+  EXPECT_TRUE(unjudged_of(half.rows(), "[]").empty());
+  EXPECT_TRUE(unjudged_of(half.rows(), "core_attn").contains("core-attn-without-effect: no run of it has come to its end"));
+  EXPECT_EQ(unjudged_of(half.rows(), "core_attn").size(), 7U) << "all but those that are read off the plan, and that of the control";
+  base::StudyRows blind = moe_fails(200, 190).rows();
+  for (base::AttemptRows& run : blind.attempts)
+    for (base::RankRows& rank : run.ranks)
+      if (rank.oom) rank.oom->attribution.reset();
+  for (base::AttemptRows& run : blind.attempts)
+    for (base::RankRows& rank : run.ranks)
+      for (protocol::StepRecord& step : rank.steps) step.peak_attribution.reset();
+  EXPECT_EQ(unjudged_of(blind, "[]"), std::set<std::string>{"moe-peak-stays-high: what its peak is made of was not measured"});
 }
 
 INSTANTIATE_TEST_SUITE_P(EachOfTheTable, ASymptom, ::testing::ValuesIn(all_cases()),

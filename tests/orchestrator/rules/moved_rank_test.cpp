@@ -75,8 +75,8 @@ TEST(HotRankMoved, GivesThePeaksOfBothRanksInBothArms) {
   EXPECT_EQ(moved.to.own->allocated_bytes, 907 * kMegabyte);
   EXPECT_EQ(moved.to.own->binding_phase, Phase::kBackward);
   EXPECT_NE(notes_of(verdict).find("moe_act: the hot rank moved from rank 0 (pipeline rank 0 of 4) to rank 3 (pipeline rank 3 of 4): "
-                                   "rank 0 peaked at 1000000000 bytes in [] and at 900000000 in moe_act; "
-                                   "rank 3 peaked at 800000000 bytes in [] and at 907000000 in moe_act. "
+                                   "rank 0 peaked at 1.000 GB in [] and at 900.000 MB in moe_act; "
+                                   "rank 3 peaked at 800.000 MB in [] and at 907.000 MB in moe_act. "
                                    "Another pipeline stage binds now"),
             std::string::npos)
       << notes_of(verdict);
@@ -168,8 +168,8 @@ TEST(MovedFailure, ToAnotherStageGivesWhatBothRanksHeldInBothArms) {
        {"full:block:1: The failure moved from warm of step 1, forward, on rank 0 (pipeline rank 0 of 4) to steady of step 3, forward, on "
         "rank 2 "
         "(pipeline rank 2 of 4).",
-        "got further than the control and is no pass", "rank 2 held 960000000 bytes and asked for 64000000",
-        "rank 2 peaked at 800000000 bytes in [] and at 960000000 in full:block:1", "Another pipeline stage does not fit now"})
+        "got further than the control and is no pass", "rank 2 held 960.000 MB and asked for 64.000 MB",
+        "rank 2 peaked at 800.000 MB in [] and at 960.000 MB in full:block:1", "Another pipeline stage does not fit now"})
     EXPECT_NE(notes.find(part), std::string::npos) << part << "\nin: " << notes;
 }
 
@@ -183,7 +183,7 @@ TEST(MovedFailure, GivesNoPeakOfARankThatRecordedNone) {
   for (int repeat = 0; repeat < 2; ++repeat) builder.run_out_of_memory("moe_act", Stage::kWarm, Phase::kForward, 1, on_last);
   const auto verdict = judge_study(builder.rows());
   EXPECT_FALSE(arm_of(verdict, "moe_act").moved.value().to_rank.against);
-  EXPECT_NE(tests::diagnoses_text(verdict).find("peaked at - bytes in []"), std::string::npos) << tests::diagnoses_text(verdict);
+  EXPECT_NE(tests::diagnoses_text(verdict).find("peaked at - in []"), std::string::npos) << tests::diagnoses_text(verdict);
 }
 
 // The first stage of a pipeline has the dense layers, the others the experts.

@@ -106,7 +106,7 @@ TEST(OptimizerBound, IsAStudyInWhichEveryArmRunsOutWhileTheOptimizersStateIsMade
   EXPECT_EQ(bound->capacity_bytes, 1000 * kMegabyte);
   const std::string words = tests::diagnoses_text(verdict);
   for (const char* part :
-       {"optimizer-bound", "rank 0 (and 1 alike)", "150000000", "250000000", "400000000 of the", "64000000", "1000000000"})
+       {"optimizer-bound", "rank 0 (and 1 alike)", "150.000 MB", "250.000 MB", "400.000 MB of the", "64.000 MB", "1.000 GB"})
     EXPECT_NE(words.find(part), std::string::npos) << part << "\nin: " << words;
   EXPECT_EQ(verdict.conclusion, base::Conclusion::kNoneMeetsBudget);
 }

@@ -70,7 +70,8 @@ TEST_F(MigrationsTest, OpensADatabaseOfTheFirstSchemaWithItsStepsAndWithoutAttri
          {"provenance", "held_after_forward_bytes", "estimated_step_time_ns", "estimated_replay_ns", "hot_rank_num_alike"})
       database.execute_script(std::string("ALTER TABLE verdict DROP COLUMN ") + column);
     database.execute_script(
-        "DROP VIEW attempts; DROP VIEW ranks; ALTER TABLE attempt DROP COLUMN job_id; ALTER TABLE attempt DROP COLUMN array_job_id; "
+        "ALTER TABLE study DROP COLUMN head; DROP INDEX trial_of_arm; DROP VIEW attempts; DROP VIEW ranks; ALTER TABLE attempt DROP COLUMN "
+        "job_id; ALTER TABLE attempt DROP COLUMN array_job_id; "
         "ALTER TABLE attempt DROP COLUMN array_task_id; ALTER TABLE attempt DROP COLUMN restart_count; "
         "ALTER TABLE attempt DROP COLUMN runner; ALTER TABLE rank DROP COLUMN node; ALTER TABLE rank DROP COLUMN visible_devices; "
         "UPDATE attempt SET launch_document = json_remove(launch_document, '$.nodes', '$.allocation', '$.ranks[0].node', "
@@ -88,6 +89,7 @@ TEST_F(MigrationsTest, OpensADatabaseOfTheFirstSchemaWithItsStepsAndWithoutAttri
         "ALTER TABLE verdict DROP COLUMN mean_step_time_ns; ALTER TABLE verdict DROP COLUMN window_step_time_ns; "
         "ALTER TABLE verdict DROP COLUMN tflops_of_mean_time; ALTER TABLE verdict DROP COLUMN tflops_mean_over_steps; "
         "ALTER TABLE verdict DROP COLUMN first_steady_step; ALTER TABLE verdict DROP COLUMN warmup_reached; "
+        "ALTER TABLE verdict DROP COLUMN loss_basis; ALTER TABLE verdict DROP COLUMN shortfalls; "
         "ALTER TABLE verdict DROP COLUMN peak_growth_bytes; ALTER TABLE verdict DROP COLUMN peak_growth_allowed_bytes; "
         "ALTER TABLE rank DROP COLUMN num_devices; ALTER TABLE rank DROP COLUMN device_id; ALTER TABLE rank DROP COLUMN driver_version; "
         "ALTER TABLE rank DROP COLUMN cuda_version; ALTER TABLE rank DROP COLUMN nccl_version; ALTER TABLE rank DROP COLUMN link_types; "

@@ -108,6 +108,46 @@ TEST_F(StoreTest, GivesBackEveryFieldThatWasPut) {
   for (std::size_t i = 0; i < study.attempts.size(); ++i) expect_same_attempt(loaded.attempts[i], study.attempts[i]);
 }
 
+TEST_F(StoreTest, LoadsTheChosenTrialsAlone) {
+  const base::StudyRows study = tests::clean_study().rows();
+  Store store = open();
+  put(store, study);
+  const base::StudyRows all = store.load_study("clean").value();
+  const std::string id = study.plan.study_id;
+  base::StudyPlan head = study.plan;
+  head.trials.clear();
+  EXPECT_EQ(base::to_json(store.load_plan_head(id)), base::to_json(head));
+  EXPECT_TRUE(store.load_attempts(id, {}).attempts.empty());
+
+  const std::string other = study.plan.trials.back().trial_id;
+  ASSERT_NE(study.plan.trials.back().arm, "[]");
+  const base::StudyRows chosen = store.load_attempts(id, {{"[]", "no such arm"}, {other}});
+  std::vector<const base::AttemptRows*> wanted;
+  for (const base::AttemptRows& attempt : all.attempts)
+    if (attempt.trial.arm == "[]" || attempt.trial.trial_id == other) wanted.push_back(&attempt);
+  ASSERT_EQ(chosen.attempts.size(), wanted.size());
+  ASSERT_LT(wanted.size(), all.attempts.size());
+  for (std::size_t i = 0; i < wanted.size(); ++i) expect_same_attempt(chosen.attempts[i], *wanted[i]);
+  EXPECT_EQ(chosen.plan.trials.size(), wanted.size());
+  EXPECT_EQ(chosen.plan.arms.size(), study.plan.arms.size());
+}
+
+TEST_F(StoreTest, FindsTrialsByTheBeginningOfTheirIds) {
+  const base::StudyRows study = tests::clean_study().rows();
+  Store store = open();
+  put(store, study);
+  const protocol::Trial& trial = study.plan.trials[1];
+  const std::vector<TrialPlace> found = store.find_trials(trial.trial_id);
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found.front().study_id, study.plan.study_id);
+  EXPECT_EQ(found.front().arm, trial.arm);
+  const std::vector<TrialPlace> all = store.find_trials("", study.plan.study_id);
+  ASSERT_EQ(all.size(), study.plan.trials.size());
+  for (std::size_t i = 0; i < all.size(); ++i) EXPECT_EQ(all[i].trial_id, study.plan.trials[i].trial_id);
+  EXPECT_TRUE(store.find_trials("", "another").empty());
+  EXPECT_TRUE(store.find_trials("%").empty());
+}
+
 TEST_F(StoreTest, ReplacesAnAttemptThatIsPutAgain) {
   const base::StudyRows study = tests::capacity_study().rows();
   Store store = open();

@@ -44,15 +44,15 @@ TEST(EscalateOnTheTableOfNemotron, ExplainsEveryStepTakenAndNotTaken) {
     const auto is_its = [&](const base::Decision& decision) { return decision.arm == arm.arm; };
     EXPECT_TRUE(std::any_of(plan.decisions.begin(), plan.decisions.end(), is_its)) << arm.arm << "\n" << decisions_text(plan);
     if (arm.status != ArmStatus::kSkipped) continue;
-    EXPECT_NE(arm.reason.find("moe peaks at 64653000000 bytes"), std::string::npos) << arm.reason;
+    EXPECT_NE(arm.reason.find("moe peaks at 64.653 GB"), std::string::npos) << arm.reason;
   }
   const std::string text = decisions_text(plan);
   for (const char* said :
-       {"0 leave_out [] (expandable_segments): no request failed for fragmentation: [] wanted 64000000 bytes with 30000000 bytes reserved "
+       {"0 leave_out [] (expandable_segments): no request failed for fragmentation: [] wanted 64.000 MB with 30.000 MB reserved "
         "and free",
-        "0 take : narrow labels: nothing so far passes within 80000000000 bytes a rank: [] ran out of memory at warm of step 1",
-        "0 leave_out []: it ran out of memory", "of the 960000000 bytes that [] held on rank 0 (forward)",
-        "2 take moe: it can take at most 200000000 bytes", "3 stop : met: moe peaks at 64653000000 bytes on rank 0"})
+        "0 take : narrow labels: nothing so far passes within 80.000 GB a rank: [] ran out of memory at warm of step 1",
+        "0 leave_out []: it ran out of memory", "of the 960.000 MB that [] held on rank 0 (forward)",
+        "2 take moe: it can take at most 200.000 MB", "3 stop : met: moe peaks at 64.653 GB on rank 0"})
     EXPECT_NE(text.find(said), std::string::npos) << said << "\nin\n" << text;
   EXPECT_EQ(status_of(plan, "full:block:13"), ArmStatus::kSkipped);
   EXPECT_EQ(status_of(plan, "full:uniform:1"), ArmStatus::kSkipped);
@@ -200,8 +200,8 @@ TEST(TheFragmentationGate, RunsTheControlWithExpandableSegmentsBeforeAnyRecomput
   EXPECT_TRUE(trial.backend.expandable_segments);
   EXPECT_NE(trial.group_id, study.rows.plan.trials.front().group_id);
   EXPECT_NE(decisions_text(study.rows.plan)
-                .find("960000000 bytes of them allocated when 64000000 bytes could not be had, with a largest "
-                      "free block of 32000000 bytes"),
+                .find("960.000 MB of them allocated when 64.000 MB could not be had, with a largest "
+                      "free block of 32.000 MB"),
             std::string::npos)
       << decisions_text(study.rows.plan);
 }

@@ -45,9 +45,9 @@ TEST(Pairs, RunOnlyWhereBothLabelsLowerTheActivationPeakInBlocksOfTheirOwn) {
   EXPECT_EQ(num_trials_of(plan, "[]"), 8);
   for (const protocol::Trial& trial : plan.trials)
     EXPECT_EQ(trial.block >= 2, trial.arm == "mla_up_proj+moe_act" || (trial.is_control && trial.block >= 2));
-  for (const char* said : {"take mla_up_proj+moe_act: both labels lower the activation peak alone: mla_up_proj by -900000000 bytes, "
-                           "moe_act by -700000000 bytes",
-                           "leave_out core_attn+moe_act: core_attn alone changes the activation peak by +1000000 bytes",
+  for (const char* said : {"take mla_up_proj+moe_act: both labels lower the activation peak alone: mla_up_proj by -900.000 MB, "
+                           "moe_act by -700.000 MB",
+                           "leave_out core_attn+moe_act: core_attn alone changes the activation peak by +1.000 MB",
                            "leave_out moe_act+layernorm: layernorm ran out of memory at warm of step 1", "stop : every pair"})
     EXPECT_NE(text.find(said), std::string::npos) << said << "\nin\n" << text;
   EXPECT_EQ(base::to_json(replay(pairs_plan(), endings()).rows.plan), base::to_json(plan));

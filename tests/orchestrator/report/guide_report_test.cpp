@@ -46,7 +46,8 @@ void set_measured(base::StudyRows& study) {
 TEST(GuideReport, MatchedRowsHaveTheViewOfThePublishedTable) {
   tests::StudyBuilder builder = tests::clean_study();
   for (base::AttemptRows& attempt : builder.rows().attempts) {
-    attempt.ranks[1].steps[0].phases[protocol::Phase::kBackward].peak_allocated_bytes = 2000 * kMegabyte;  // a rank that the source does not see
+    attempt.ranks[1].steps[0].phases[protocol::Phase::kBackward].peak_allocated_bytes =
+        2000 * kMegabyte;  // a rank that the source does not see
     attempt.ranks[0].steps[5].phases[protocol::Phase::kBackward].peak_allocated_bytes = 3000 * kMegabyte;  // after its last look
   }
   const json table = table_of_guide(builder.rows());

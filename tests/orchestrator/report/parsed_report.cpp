@@ -109,7 +109,8 @@ void add_row(const Json& row, Grid& grid) {
 
 std::vector<Grid> json_grids(const std::string& text) {
   std::vector<Grid> grids;
-  for (const Json& table : Json::parse(text).at("tables")) {
+  const Json document = Json::parse(text);
+  for (const Json& table : document.at("tables")) {
     Grid& grid = grids.emplace_back(Grid{table.at("title"), {}});
     for (const Json& row : table.at("rows")) add_row(row, grid);
   }

@@ -31,7 +31,8 @@ std::string gigabytes_text(std::int64_t bytes) { return display_text(PlainGigaby
 
 std::string difference_text(const Row& row, const std::string& other) {
   if (!row.peak_delta_bytes || !row.peak_delta_fraction) return "";
-  const bool is_less = *row.peak_delta_bytes <= 0;
+  if (*row.peak_delta_bytes == 0) return "the peak of " + other + "; ";
+  const bool is_less = *row.peak_delta_bytes < 0;
   const std::int64_t bytes = is_less ? -*row.peak_delta_bytes : *row.peak_delta_bytes;
   const double fraction = is_less ? -*row.peak_delta_fraction : *row.peak_delta_fraction;
   return bytes_text(bytes, ByteUnits::kGB) + " (" + display_text(Fraction{fraction}, ByteUnits::kGB) + ")" +

@@ -123,7 +123,7 @@ TEST(GuideReport, WhenTheControlDoesNotFitPassingRowsAreSetAgainstTheNarrowestTh
   const json table = table_of_guide(tests::capacity_study().rows());
   EXPECT_EQ(row_of(table, "moe")["modelled_device_result"], "completed 20 steps");
   EXPECT_EQ(row_of(table, "moe")["modelled_device_after_iteration"], 2);
-  EXPECT_EQ(row_of(table, "moe")["modelled_device_evidence"], "iterations 11 to 20: 12.00 ms, 0.1666 TFLOP/s/GPU");
+  EXPECT_EQ(row_of(table, "moe")["modelled_device_evidence"], "iterations 11 to 20: 12.00 ms, 0.1667 TFLOP/s/GPU");
   const json wider = row_of(table, "moe, layernorm");
   EXPECT_EQ(wider["against"], "moe (reference, not control)");
   EXPECT_NEAR(wider["modelled_device_time_delta_fraction"], 0.05, 1e-4);

@@ -127,10 +127,10 @@ TEST(NoNumbers, OfTwoProvenancesInOneColumn) {
 }
 
 TEST(NoNumbers, TheTestKnowsANumberWhenItSeesOne) {
-  for (const char* text : {"0", "-12.00 %", "880000000", "+0 B", "1.000 GB", "4/4", "-0.12", "1e-9", "36.618", "1.000 GB after iteration 1", "+3.5 % [+0.1, +6.9] slower"})
+  for (const char* text : {"0", "-12.00 %", "880000000", "+0 B", "1.000 GB", "4/4", "-0.12", "1e-9", "36.618", "1.000 GB after iteration 1",
+                           "+3.5 % [+0.1, +6.9] slower"})
     EXPECT_TRUE(is_number(text)) << text;
-  for (const char* text : {"", "-", "inactive", "[]", "moe_act", "not comparable"})
-    EXPECT_FALSE(is_number(text)) << text;
+  for (const char* text : {"", "-", "inactive", "[]", "moe_act", "not comparable"}) EXPECT_FALSE(is_number(text)) << text;
 }
 
 }  // namespace

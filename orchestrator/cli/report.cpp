@@ -35,7 +35,8 @@ class ReportVerb final : public Verb {
         "  rematch report first --style guide\n"
         "  rematch report moonlight_16b_8xh100 --published sweeps/published/moonlight_16b_8xh100.json\n"
         "  rematch report first --force\n"
-        "Exit: 0 printed (what the study came to stands in the report), 2 no such study, no published table, or a file of no known format, 7 printed, and trials that "
+        "Exit: 0 printed (what the study came to stands in the report), 2 no such study, no published table, or a file of no known format, "
+        "7 printed, and trials that "
         "may not be\n"
         "compared are not, or no row of the published table may be; 8 no database, or a file that cannot be written.");
   }
@@ -58,11 +59,13 @@ class ReportVerb final : public Verb {
     const std::string& study_id = found.value().study_id;
     tell_of_uncollected(options.workspace, study_id, streams.err);
     if (!table && !force_ && !is_guide())
-      if (const auto kept = find_kept_report(store, study_id, plots_for(std::get<std::string>(format)))) return write_report(kept->model, output_, streams);
+      if (const auto kept = find_kept_report(store, study_id, plots_for(std::get<std::string>(format))))
+        return write_report(kept->model, output_, streams);
     const base::StudyRows study = store.load_study(study_id).value();
     const base::StudyVerdict verdict = rules::judge_study(study, force_ ? rules::Comparison::kForce : rules::Comparison::kRefuse);
-    const Exit written = write_report(
-        is_guide() ? report::make_guide_report(study, verdict) : make_report_beside(study, verdict, table, options, streams), output_, streams);
+    const Exit written =
+        write_report(is_guide() ? report::make_guide_report(study, verdict) : make_report_beside(study, verdict, table, options, streams),
+                     output_, streams);
     if (written == Exit::kOk && !verdict.unmatched.empty() && !force_) return refuse(verdict, streams);
     return exit_beside(study, table, written, streams);
   }
@@ -73,7 +76,7 @@ class ReportVerb final : public Verb {
   // What the guide's tables have no place for is no option of theirs.
   std::optional<Exit> refuse_style(Streams streams) const {
     if (!is_guide()) return std::nullopt;
-    const char* reason = output_.units != "GB"    ? "--units: the guide's tables are in GB"
+    const char* reason = output_.units != "GB"   ? "--units: the guide's tables are in GB"
                          : published_.is_given() ? "--published: the guide's tables have nothing beside the study's own figures"
                                                  : nullptr;
     if (reason == nullptr) return std::nullopt;

@@ -29,7 +29,9 @@ class RunVerb final : public Verb {
     app.add_flag("--dry-run", dry_run_, "Show what would be run, as `plan` does, and start nothing");
     app.add_flag("--detach", detach_, "Under Slurm: submit, print name and number of the jobs and come back; run again to collect");
     published_.declare(app);
-    app.add_option("-f,--format", format_, "Of the table on stdout")->check(CLI::IsMember(report::accepted_format_names()))->capture_default_str();
+    app.add_option("-f,--format", format_, "Of the table on stdout")
+        ->check(CLI::IsMember(report::accepted_format_names()))
+        ->capture_default_str();
     app.footer(
         "Examples:\n"
         "  rematch run sweeps/first.yaml\n"

@@ -31,7 +31,8 @@ std::string gigabytes_text(std::int64_t bytes) { return display_text(PlainGigaby
 
 std::string difference_text(const Row& row, const std::string& other) {
   if (!row.peak_delta_bytes || !row.peak_delta_fraction) return "";
-  const bool is_less = *row.peak_delta_bytes <= 0;
+  if (*row.peak_delta_bytes == 0) return "the peak of " + other + "; ";
+  const bool is_less = *row.peak_delta_bytes < 0;
   const std::int64_t bytes = is_less ? -*row.peak_delta_bytes : *row.peak_delta_bytes;
   const double fraction = is_less ? -*row.peak_delta_fraction : *row.peak_delta_fraction;
   return bytes_text(bytes, ByteUnits::kGB) + " (" + display_text(Fraction{fraction}, ByteUnits::kGB) + ")" +
@@ -66,7 +67,8 @@ void add_failure(const GuideContext& context, const std::string& control, Row& r
 
 std::string steady_text(const rules::WindowFigures& window, const std::optional<rules::StepWindow>& steps) {
   if (!steps || !window.step_time_ns) return "";
-  const std::string rate = window.tflops_per_rank ? ", " + display_text(Teraflops{*window.tflops_per_rank}, ByteUnits::kGB) + " TFLOP/s/GPU" : "";
+  const std::string rate =
+      window.tflops_per_rank ? ", " + display_text(Teraflops{*window.tflops_per_rank}, ByteUnits::kGB) + " TFLOP/s/GPU" : "";
   return iterations_text(*steps) + ": " + display_text(PlainMilliseconds{*window.step_time_ns}, ByteUnits::kGB) + " ms" + rate;
 }
 
@@ -119,22 +121,25 @@ std::vector<Row> rows_of(const GuideContext& context) {
 }
 
 Cell peak_text(const Row& row) {
-  if (row.peak_bytes && row.after_iteration) return gigabytes_text(*row.peak_bytes) + " after iteration " + std::to_string(*row.after_iteration);
+  if (row.peak_bytes && row.after_iteration)
+    return gigabytes_text(*row.peak_bytes) + " after iteration " + std::to_string(*row.after_iteration);
   return row.against == kNotComparable ? Cell{kNotComparable} : Cell{};
 }
 
 std::vector<RowColumn> peak_columns(const ArmGroup& group) {
   const bool is_measured = group.provenance == protocol::Provenance::kMeasured;
-  return {{guide_column(group, "rank_0_peak_text", is_measured ? "Measured peak of rank 0" : "peak of rank 0", Place::kTextOnly), peak_text},
-          {guide_column(group, "num_iterations", "iterations", Place::kDataOnly), [](const Row& row) { return cell_of<Count>(row.num_iterations); }},
-          {guide_column(group, "after_iteration", "after iteration", Place::kDataOnly),
-           [](const Row& row) { return cell_of<Count>(row.after_iteration); }},
-          {guide_column(group, "rank_0_peak_allocated_bytes", "peak of rank 0 (GB)", Place::kDataOnly),
-           [](const Row& row) { return cell_of<PlainGigabytes>(row.peak_bytes); }},
-          {guide_column(group, "peak_delta_bytes", "peak diff", Place::kDataOnly),
-           [](const Row& row) { return cell_of<BytesDelta>(row.peak_delta_bytes); }},
-          {guide_column(group, "peak_delta_fraction", "Peak against that"),
-           [](const Row& row) { return cell_of<FractionDelta>(row.peak_delta_fraction); }}};
+  return {
+      {guide_column(group, "rank_0_peak_text", is_measured ? "Measured peak of rank 0" : "peak of rank 0", Place::kTextOnly), peak_text},
+      {guide_column(group, "num_iterations", "iterations", Place::kDataOnly),
+       [](const Row& row) { return cell_of<Count>(row.num_iterations); }},
+      {guide_column(group, "after_iteration", "after iteration", Place::kDataOnly),
+       [](const Row& row) { return cell_of<Count>(row.after_iteration); }},
+      {guide_column(group, "rank_0_peak_allocated_bytes", "peak of rank 0 (GB)", Place::kDataOnly),
+       [](const Row& row) { return cell_of<PlainGigabytes>(row.peak_bytes); }},
+      {guide_column(group, "peak_delta_bytes", "peak diff", Place::kDataOnly),
+       [](const Row& row) { return cell_of<BytesDelta>(row.peak_delta_bytes); }},
+      {guide_column(group, "peak_delta_fraction", "Peak against that"),
+       [](const Row& row) { return cell_of<FractionDelta>(row.peak_delta_fraction); }}};
 }
 
 std::vector<RowColumn> time_columns(const ArmGroup& group) {
@@ -151,9 +156,8 @@ std::vector<RowColumn> time_columns(const ArmGroup& group) {
 
 Table guide_capacity_table(const GuideContext& context) {
   const ArmGroup& group = context.group;
-  std::vector<RowColumn> columns = {
-      {{"modules", "Selected modules"}, [](const Row& row) { return text_cell(row.modules); }},
-      {guide_column(group, "result", "Result"), [](const Row& row) { return text_cell(row.result); }}};
+  std::vector<RowColumn> columns = {{{"modules", "Selected modules"}, [](const Row& row) { return text_cell(row.modules); }},
+                                    {guide_column(group, "result", "Result"), [](const Row& row) { return text_cell(row.result); }}};
   const auto add = [&](const std::vector<RowColumn>& more) { columns.insert(columns.end(), more.begin(), more.end()); };
   add(peak_columns(group));
   add(time_columns(group));

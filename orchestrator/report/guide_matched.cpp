@@ -33,7 +33,8 @@ std::vector<Row> rows_of(const GuideContext& context) {
   for (const base::ArmVerdict* arm : context.group.arms) {
     Row row{arm, guide_modules(context, *arm), {}, {}, {}, {}, {}};
     if (arm->outcome != base::Outcome::kPass) row.result = guide_result(context, *arm);
-    if (arm->figures) row.figures = rules::guide_figures(context.study, context.verdict, arm->arm, {rules::kGuideRanks, rules::kGuideWindow});
+    if (arm->figures)
+      row.figures = rules::guide_figures(context.study, context.verdict, arm->arm, {rules::kGuideRanks, rules::kGuideWindow});
     row.step_time_ns = step_time_of(*arm, row.figures);
     rows.push_back(std::move(row));
   }
@@ -77,11 +78,10 @@ Table guide_matched_table(const GuideContext& context) {
   std::vector<Row> rows = rows_of(context);
   add_differences(rows);
   const ArmGroup& group = context.group;
-  std::vector<RowColumn> columns = {
-      {{"modules", "Selected modules"}, [](const Row& row) { return text_cell(row.modules); }},
-      {guide_column(group, "result", "Result"), [](const Row& row) { return text_cell(row.result); }},
-      {guide_column(group, "peak_allocated_bytes", "Peak allocated (GB)"),
-       [](const Row& row) { return cell_of<PlainGigabytes>(row.figures.peak_allocated_bytes); }}};
+  std::vector<RowColumn> columns = {{{"modules", "Selected modules"}, [](const Row& row) { return text_cell(row.modules); }},
+                                    {guide_column(group, "result", "Result"), [](const Row& row) { return text_cell(row.result); }},
+                                    {guide_column(group, "peak_allocated_bytes", "Peak allocated (GB)"),
+                                     [](const Row& row) { return cell_of<PlainGigabytes>(row.figures.peak_allocated_bytes); }}};
   const auto add = [&](const std::vector<RowColumn>& more) { columns.insert(columns.end(), more.begin(), more.end()); };
   add(time_columns(group));
   add(difference_columns(group, "peak_delta_fraction", "Allocated against []", &Row::peak_delta_fraction));

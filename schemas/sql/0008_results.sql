@@ -80,7 +80,7 @@ CREATE VIEW arms AS
   )
   SELECT study, study_id, arm, variation, position, is_control, status, outcome, reason, num_planned, num_judged, num_passed,
          hot_rank, peak_allocated_bytes, peak_reserved_bytes, binding_phase, activation_peak_bytes, step_time_ns, tflops_per_rank,
-         CAST(printf('%.9g', pass_rate_low) AS REAL) AS pass_rate_low, CAST(printf('%.9g', pass_rate_high) AS REAL) AS pass_rate_high,
+         iif(pass_rate_low IS NULL, NULL, CAST(printf('%.9g', pass_rate_low) AS REAL)) AS pass_rate_low, iif(pass_rate_high IS NULL, NULL, CAST(printf('%.9g', pass_rate_high) AS REAL)) AS pass_rate_high,
          is_pareto, group_id, provenance, peak_reserved_bytes - peak_allocated_bytes AS fragmentation_bytes, hot_rank_num_alike,
          held_after_forward_bytes, mean_step_time_ns, window_step_time_ns, tflops_of_mean_time, tflops_mean_over_steps,
          estimated_step_time_ns, estimated_replay_ns, against || CASE WHEN against_control THEN '' ELSE ' (reference, not control)' END
@@ -88,8 +88,8 @@ CREATE VIEW arms AS
          CASE censored WHEN 1 THEN 'at least' WHEN 0 THEN 'as shown' END AS saving_is, activation_delta_bytes,
          activation_peak_bytes * 1.0 / against_activation_bytes - 1 AS activation_delta_fraction, memory_verdict, memory_low_bytes,
          memory_high_bytes, step_time_ns / against_step_time_ns - 1 AS time_delta_fraction,
-         CAST(printf('%.9g', time_fraction) AS REAL) AS time_fraction, CAST(printf('%.9g', time_low) AS REAL) AS time_low_fraction,
-         CAST(printf('%.9g', time_high) AS REAL) AS time_high_fraction, time_verdict, blocks_needed,
+         iif(time_fraction IS NULL, NULL, CAST(printf('%.9g', time_fraction) AS REAL)) AS time_fraction, iif(time_low IS NULL, NULL, CAST(printf('%.9g', time_low) AS REAL)) AS time_low_fraction,
+         iif(time_high IS NULL, NULL, CAST(printf('%.9g', time_high) AS REAL)) AS time_high_fraction, time_verdict, blocks_needed,
          CASE WHEN is_pareto THEN 'yes' END AS pareto,
          CASE WHEN peak_allocated_bytes IS NOT NULL THEN
            (SELECT p.time_difference_fraction FROM control_pair p WHERE p.study_id = judged.study_id AND p.group_id = judged.group_id

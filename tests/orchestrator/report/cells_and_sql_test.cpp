@@ -278,8 +278,10 @@ void check_report(const Workspace& workspace, const GoldenStudy& golden, const s
     check_table(parsed, rows, Check(is_raw_format(format)));
     num_checked.cells[parsed.table->key] += parsed.rows.size() * parsed.columns.size();
   }
-  if (format == "json")
-    for (const auto& [key, rows] : left) EXPECT_TRUE(rows.empty()) << golden.name << ": rows of " << key << " that the report has not";
+  for (const auto& [key, rows] : left)
+    if (format == "json") {
+      EXPECT_TRUE(rows.empty()) << golden.name << ": rows of " << key << " that the report has not";
+    }
 }
 
 TEST(CellsAndSql, EveryCellOfTheMainTablesIsInTheDatabaseAsEachFormatPrintsIt) {
@@ -288,7 +290,9 @@ TEST(CellsAndSql, EveryCellOfTheMainTablesIsInTheDatabaseAsEachFormatPrintsIt) {
   for (const std::string& format : format_names())
     for (const GoldenStudy& golden : workspace.studies()) check_report(workspace, golden, format, num_checked);
   for (const auto& [key, sql] : sql_of_tables())
-    if (key != "interactions") EXPECT_GT(num_checked.cells[key], 0U) << key << ": no golden study has the table";
+    if (key != "interactions") {
+      EXPECT_GT(num_checked.cells[key], 0U) << key << ": no golden study has the table";
+    }
   EXPECT_GT(num_checked.cells["arms"], 3000U);
   EXPECT_GT(num_checked.cells["failed_arms"], 100U);
 }
@@ -301,8 +305,9 @@ TEST(CellsAndSql, TheViewOfArmsHasEveryColumnOfTheTable) {
     ASSERT_FALSE(arms.empty());
     for (const Table& table : model_of(golden).tables)
       for (const Column& column : table.columns)
-        if (has_rows_of_arms(table) && !kForPeople.contains(column.key))
+        if (has_rows_of_arms(table) && !kForPeople.contains(column.key)) {
           EXPECT_TRUE(arms.front().contains(column.key)) << column.key << " of " << table.key;
+        }
   }
 }
 

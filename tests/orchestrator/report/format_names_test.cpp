@@ -10,8 +10,7 @@ namespace rematch::report {
 namespace {
 
 TEST(FormatNames, AFileHasTheFormatOfItsExtension) {
-  for (const std::string& format : format_names())
-    EXPECT_EQ(format_of_file("a.b/report." + format_extension(format)).value(), format);
+  for (const std::string& format : format_names()) EXPECT_EQ(format_of_file("a.b/report." + format_extension(format)).value(), format);
   EXPECT_EQ(format_of_file("table.TEX").value(), "latex");
   EXPECT_EQ(format_of_file("v1.2/report").value(), "md") << "a dot of a folder is no extension";
   EXPECT_EQ(format_of_file(".report").value(), "md");
@@ -32,7 +31,8 @@ TEST(FormatNames, LatexIsCalledTexToo) {
 }
 
 TEST(LatexText, WritesWhatLatexReadsAsACommandSoThatItPrintsItself) {
-  EXPECT_EQ(latex_text("a_b 5% #1 {x} $2 & ~^\\"), "a\\_b 5\\% \\#1 \\{x\\} \\$2 \\& \\textasciitilde{}\\textasciicircum{}\\textbackslash{}");
+  EXPECT_EQ(latex_text("a_b 5% #1 {x} $2 & ~^\\"),
+            "a\\_b 5\\% \\#1 \\{x\\} \\$2 \\& \\textasciitilde{}\\textasciicircum{}\\textbackslash{}");
   EXPECT_EQ(latex_text("[] *"), "{[}{]} {*}") << "behind the end of a row they would be its argument";
   EXPECT_EQ(latex_text("--json -1.5 a-b"), "-{}-json $-$1.5 a-b") << "two hyphens are no dash, and a sign is no hyphen";
   EXPECT_EQ(latex_text("line\nline\ttab\x01"), "line line tab ");

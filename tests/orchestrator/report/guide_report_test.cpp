@@ -46,7 +46,8 @@ void set_measured(base::StudyRows& study) {
 TEST(GuideReport, MatchedRowsHaveTheViewOfThePublishedTable) {
   tests::StudyBuilder builder = tests::clean_study();
   for (base::AttemptRows& attempt : builder.rows().attempts) {
-    attempt.ranks[1].steps[0].phases[protocol::Phase::kBackward].peak_allocated_bytes = 2000 * kMegabyte;  // a rank that the source does not see
+    attempt.ranks[1].steps[0].phases[protocol::Phase::kBackward].peak_allocated_bytes =
+        2000 * kMegabyte;  // a rank that the source does not see
     attempt.ranks[0].steps[5].phases[protocol::Phase::kBackward].peak_allocated_bytes = 3000 * kMegabyte;  // after its last look
   }
   const json table = table_of_guide(builder.rows());
@@ -122,7 +123,7 @@ TEST(GuideReport, WhenTheControlDoesNotFitPassingRowsAreSetAgainstTheNarrowestTh
   const json table = table_of_guide(tests::capacity_study().rows());
   EXPECT_EQ(row_of(table, "moe")["modelled_device_result"], "completed 20 steps");
   EXPECT_EQ(row_of(table, "moe")["modelled_device_after_iteration"], 2);
-  EXPECT_EQ(row_of(table, "moe")["modelled_device_evidence"], "iterations 11 to 20: 12.00 ms, 0.1666 TFLOP/s/GPU");
+  EXPECT_EQ(row_of(table, "moe")["modelled_device_evidence"], "iterations 11 to 20: 12.00 ms, 0.1667 TFLOP/s/GPU");
   const json wider = row_of(table, "moe, layernorm");
   EXPECT_EQ(wider["against"], "moe (reference, not control)");
   EXPECT_NEAR(wider["modelled_device_time_delta_fraction"], 0.05, 1e-4);

@@ -59,6 +59,25 @@ TEST(Plots, SayOfAFailedArmHowFarItGot) {
   EXPECT_NE(plots[0].caption.find("not a pass. It failed in warm of step 1, forward, on rank 0."), std::string::npos) << plots[0].caption;
 }
 
+TEST(Plots, ShowOfABorderlineArmTheRunsThatPassed) {
+  tests::StudyBuilder builder("borderline");
+  builder.add_arm({"moe_act"});
+  builder.run_all("[]");
+  builder.run_out_of_memory("moe_act", protocol::Stage::kSteady, protocol::Phase::kBackward, 9, {.backward_peak_bytes = 990 * kMegabyte});
+  builder.run("moe_act", {.backward_peak_bytes = 950 * kMegabyte});
+  const ReportModel model = report_of(builder.rows()).model;
+  const PlotSeries point = plots_with_key(model, "pareto").at(0).series.at(1);
+  EXPECT_EQ(point.name, "moe_act (borderline)");
+  EXPECT_EQ(point.x, (std::vector<double>{950 * kMegabyte}));
+  EXPECT_FALSE(point.is_emphasised);
+  EXPECT_EQ(heights_of(plots_with_key(model, "rank_phases").at(1)).at({0, "backward"}), 950 * kMegabyte);
+  const Plot times = plots_with_key(model, "step_times").at(1);
+  ASSERT_EQ(times.series.size(), 1U);
+  EXPECT_EQ(times.series[0].name, "block 1, slot 2");
+  EXPECT_EQ(plots_with_key(model, "attribution").at(0).categories.at(1), "moe_act (borderline)");
+  EXPECT_TRUE(plots_with_key(model, "attribution_out_of_memory").empty());
+}
+
 TEST(ThinLine, KeepsTheLowestAndTheHighestOfEachBucketInTheirOrder) {
   const std::vector<LinePoint> points = {{0, 5}, {1, 9}, {2, 1}, {3, 4}, {4, 4}, {5, 4}, {6, 2}, {7, 3}};
   std::vector<double> places;
@@ -120,14 +139,31 @@ TEST(StepTimesPlot, MarksBlocksAndTheEndOfWarmup) {
 }
 
 TEST(StepTimesPlot, LetsSlowWarmupLeaveAtTheTopAndSaysSo) {
+  base::StudyRows study = tests::clean_study().rows();  // every run of core_attn takes 10.400 to 10.402 ms, its first step 5 ms more
+  const auto first_steps_take = [&](std::int64_t time_ns) {
+    for (base::AttemptRows& attempt : study.attempts)
+      for (base::RankRows& rank : attempt.ranks) rank.steps.front().step_time_ns = time_ns;
+    return plots_with_key(report_of(study).model, "step_times").at(1);
+  };
+  const Plot far_above = first_steps_take(2'000'000'000);
+  EXPECT_NEAR(far_above.y.up_to.value(), 1.025 * 10'402'000, 1);
+  EXPECT_EQ(far_above.series[0].y[0], 2e9);
+  EXPECT_NE(far_above.caption.find("its slowest step took 2000.00 ms"), std::string::npos) << far_above.caption;
+  const Plot near = first_steps_take(11'400'000);
+  EXPECT_FALSE(near.y.up_to);
+  EXPECT_EQ(near.caption.find("leaves the plot"), std::string::npos) << near.caption;
+  EXPECT_TRUE(first_steps_take(11'500'000).y.up_to);
+}
+
+TEST(StepTimesPlot, HasRoomForEverySteadyStep) {
   base::StudyRows study = tests::clean_study().rows();
-  EXPECT_FALSE(plots_with_key(report_of(study).model, "step_times").at(1).y.up_to) << "1.4 times the others fits";
   for (base::AttemptRows& attempt : study.attempts)
-    for (base::RankRows& rank : attempt.ranks) rank.steps.front().step_time_ns = 2'000'000'000;
+    for (base::RankRows& rank : attempt.ranks) {
+      rank.steps.front().step_time_ns = 2'000'000'000;
+      rank.steps[15].step_time_ns = 30'000'000;
+    }
   const Plot plot = plots_with_key(report_of(study).model, "step_times").at(1);
-  EXPECT_NEAR(plot.y.up_to.value(), 1.1 * 10'402'000, 1);
-  EXPECT_EQ(plot.series[0].y[0], 2e9);
-  EXPECT_NE(plot.caption.find("its slowest step took 2000.00 ms"), std::string::npos) << plot.caption;
+  EXPECT_NEAR(plot.y.up_to.value(), 30'000'000 + (30'000'000 - 10'400'000) / 2, 1);
 }
 
 TEST(StepTimesPlot, BoundsItsPointsAndKeepsEveryExtreme) {

@@ -4,6 +4,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 
 #include "orchestrator/report/arm_groups.h"
 #include "orchestrator/report/plot_words.h"
@@ -14,7 +15,6 @@ namespace rematch::report {
 namespace {
 
 using base::ArmVerdict;
-using base::RunVerdict;
 
 struct Point {
   std::int64_t peak_bytes = 0;

@@ -163,7 +163,7 @@ TEST(StepTimesPlot, HasRoomForEverySteadyStep) {
       rank.steps[15].step_time_ns = 30'000'000;
     }
   const Plot plot = plots_with_key(report_of(study).model, "step_times").at(1);
-  EXPECT_NEAR(plot.y.up_to.value(), 30'000'000 + (30'000'000 - 10'400'000) / 2, 1);
+  EXPECT_NEAR(plot.y.up_to.value(), 30e6 + (30e6 - 10.4e6) / 2, 1);
 }
 
 TEST(StepTimesPlot, BoundsItsPointsAndKeepsEveryExtreme) {

@@ -14,7 +14,7 @@ std::vector<std::optional<Provenance>> provenances_of(const std::vector<const Ar
   std::vector<std::optional<Provenance>> provenances;
   for (const ArmVerdict* arm : arms)
     if (arm->provenance && std::count(provenances.begin(), provenances.end(), arm->provenance) == 0) provenances.push_back(arm->provenance);
-  if (provenances.empty()) provenances.push_back(std::nullopt);
+  if (provenances.empty()) provenances.emplace_back(std::nullopt);
   return provenances;
 }
 

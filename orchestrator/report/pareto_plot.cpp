@@ -4,6 +4,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 
 #include "orchestrator/report/arm_groups.h"
 #include "orchestrator/report/plot_words.h"
@@ -14,7 +15,6 @@ namespace rematch::report {
 namespace {
 
 using base::ArmVerdict;
-using base::RunVerdict;
 
 struct Point {
   std::int64_t peak_bytes = 0;
@@ -37,18 +37,21 @@ std::vector<Point> points_of_runs(const base::StudyRows& study, const base::Stud
   return points;
 }
 
-constexpr std::size_t kMostRunsOfArm = 60;
+constexpr std::int64_t kMostRunsOfArm = 60;
+
+bool has_more_runs_than_drawn(const ArmVerdict& arm) { return arm.figures && arm.figures->num_runs > kMostRunsOfArm; }
 
 // Evenly over the runs, and whatever is extreme in peak or time.
 std::vector<Point> thinned(const std::vector<Point>& points) {
-  if (points.size() <= kMostRunsOfArm) return points;
+  constexpr auto kMost = static_cast<std::size_t>(kMostRunsOfArm);
+  if (points.size() <= kMost) return points;
   const auto by_peak = std::minmax_element(points.begin(), points.end());
   const auto by_time =
       std::minmax_element(points.begin(), points.end(), [](const Point& a, const Point& b) { return a.time_ns < b.time_ns; });
   std::set<std::size_t> kept;
   for (const auto extreme : {by_peak.first, by_peak.second, by_time.first, by_time.second})
     kept.insert(static_cast<std::size_t>(extreme - points.begin()));
-  const std::size_t num_even = kMostRunsOfArm - kept.size();
+  const std::size_t num_even = kMost - kept.size();
   for (std::size_t i = 0; i < num_even; ++i) kept.insert(i * points.size() / num_even);
   std::vector<Point> some;
   for (const std::size_t index : kept) some.push_back(points[index]);
@@ -78,7 +81,7 @@ std::string caption_of(const ArmGroup& part, const std::vector<PlotSeries>& seri
   if (any([](const PlotSeries& each) { return each.is_emphasised; }))
     text += "Marked arms are the Pareto set: no other is at most as high in both and lower in one. ";
   if (any([](const PlotSeries& each) { return each.x.size() > 1; })) text += "Faint points are single runs";
-  if (any([](const PlotSeries& each) { return each.x.size() > kMostRunsOfArm; }))
+  if (std::any_of(part.arms.begin(), part.arms.end(), [](const ArmVerdict* arm) { return has_more_runs_than_drawn(*arm); }))
     text += ", of an arm at most " + std::to_string(kMostRunsOfArm) + " with its extremes among them";
   if (text.back() != ' ') text += ". ";
   return text + provenance_sentence(part.provenance);

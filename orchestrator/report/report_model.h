@@ -109,7 +109,7 @@ struct PlotSeries {
 // A place on the x axis: warm-up ends, a block begins, a budget.
 struct PlotMark {
   double at = 0;
-  std::string label;  // empty: a further one of what the first mark of this plot says
+  std::string label;  // empty: that of the last mark before it in the list that has one
 };
 
 // A picture as values, in the units in which they are stored; a format that has no pictures leaves it out, and no figure stands here alone

@@ -21,8 +21,7 @@ constexpr std::size_t kMostPoints = 600;
 constexpr std::size_t kMostLines = 24;  // one a run; more runs are one line
 constexpr std::size_t kMostBlockMarks = 12;
 
-constexpr double kWarmupShown = 1.5;  // times the slowest steady step; slower ones would press the steady steps flat
-constexpr double kRoomAbove = 1.1;
+constexpr double kLeastRange = 0.05;  // of the slowest steady step: steady steps that hardly differ may look so
 
 struct RunSteps {
   std::int64_t block = 0;
@@ -100,22 +99,33 @@ std::vector<PlotMark> marks_of(const std::vector<RunSteps>& runs) {
   return marks;
 }
 
-struct Slowest {
-  double steady_ns = 0;
-  double warmup_ns = 0;
+// Times of steps, over all runs.
+struct Extent {
+  std::optional<double> fastest_steady_ns;
+  double slowest_steady_ns = 0;
+  double slowest_warmup_ns = 0;
 };
 
-Slowest slowest_of(const std::vector<RunSteps>& runs) {
-  Slowest slowest;
+Extent extent_of(const std::vector<RunSteps>& runs) {
+  Extent extent;
   for (const RunSteps& run : runs)
     for (std::size_t i = 0; i < run.steps.size(); ++i) {
-      double& so_far = static_cast<std::int64_t>(i) < run.first_steady_step ? slowest.warmup_ns : slowest.steady_ns;
-      so_far = std::max(so_far, run.steps[i].y);
+      const double time_ns = run.steps[i].y;
+      const bool is_steady = static_cast<std::int64_t>(i) >= run.first_steady_step;
+      double& slowest = is_steady ? extent.slowest_steady_ns : extent.slowest_warmup_ns;
+      slowest = std::max(slowest, time_ns);
+      if (is_steady) extent.fastest_steady_ns = std::min(extent.fastest_steady_ns.value_or(time_ns), time_ns);
     }
-  return slowest;
+  return extent;
 }
 
-bool leaves_out_warmup(const Slowest& slowest) { return slowest.steady_ns > 0 && slowest.warmup_ns > kWarmupShown * slowest.steady_ns; }
+// Where warm-up leaves the plot, lest it press the steady steps flat. nullopt: it does not.
+std::optional<double> top_of(const Extent& extent) {
+  if (!extent.fastest_steady_ns) return std::nullopt;
+  const double range = std::max(extent.slowest_steady_ns - *extent.fastest_steady_ns, kLeastRange * extent.slowest_steady_ns);
+  if (extent.slowest_warmup_ns <= extent.slowest_steady_ns + 2 * range) return std::nullopt;
+  return extent.slowest_steady_ns + range / 2;
+}
 
 // "step 3", "steps 3 to 5".
 std::string warmup_text(const std::vector<RunSteps>& runs) {
@@ -129,9 +139,9 @@ std::string warmup_text(const std::vector<RunSteps>& runs) {
 std::string caption_of(const ArmGroup& part, const std::vector<RunSteps>& runs) {
   std::string text = "Passing runs one after another in their order; a step lasts as long as on its slowest rank. ";
   text += "Warm-up of a run ends at its " + warmup_text(runs) + ", counted from 0. ";
-  if (const Slowest slowest = slowest_of(runs); leaves_out_warmup(slowest))
-    text +=
-        "Warm-up leaves the plot at its top: its slowest step took " + display_text(Nanoseconds{slowest.warmup_ns}, ByteUnits::kGB) + ". ";
+  if (const Extent extent = extent_of(runs); top_of(extent))
+    text += "Warm-up leaves the plot at its top: its slowest step took " +
+            display_text(Nanoseconds{extent.slowest_warmup_ns}, ByteUnits::kGB) + ". ";
   if (const std::size_t num_steps = num_steps_of(runs); num_steps > kMostPoints)
     text += "Of " + std::to_string(num_steps) + " steps the fastest and the slowest of each some " +
             std::to_string(num_steps / (kMostPoints / 2)) + " in a row are drawn. ";
@@ -150,7 +160,7 @@ std::optional<Plot> plot_of(const base::StudyRows& study, const base::StudyVerdi
   plot.kind = PlotKind::kLines;
   plot.x = {"steps of all runs", PlotUnit::kStep};
   plot.y = {"step time", PlotUnit::kNanoseconds};
-  if (const Slowest slowest = slowest_of(runs); leaves_out_warmup(slowest)) plot.y.up_to = kRoomAbove * slowest.steady_ns;
+  plot.y.up_to = top_of(extent_of(runs));
   plot.series = lines_of(runs);
   plot.marks = marks_of(runs);
   return plot;

@@ -92,7 +92,7 @@ checks.plots = () => {
 };
 
 // Everything that is folded away on a screen.
-checks.unfolded = () => [...document.querySelectorAll("details > :not(summary), details table, details figure")]
+checks.unfolded = () => [...document.querySelectorAll("main details > :not(summary), main details table, main details figure")]
   .filter(element => !shown(element) || !element.getBoundingClientRect().height).map(element => `not shown: ${textOf(element)}`);
 
 checks.glyphs = () => {

@@ -14,6 +14,7 @@ from fake_study import ROOT, SWEEP, FakeStudy  # noqa: E402
 CHECKS = (pathlib.Path(__file__).resolve().parent / "page_checks.js").read_text()
 GOLDEN = sorted((ROOT / "reports" / "golden").glob("*.html"))
 WIDTHS = (360, 768, 1440)
+SHEET = 1040  # pixels of a sheet of paper that lies, without its margins
 THEMES = ("light", "dark")
 ENTER, SPACE, TAB = "\ue007", "\ue00d", "\ue004"
 # A folder for pictures of the pages; none are made without it.
@@ -64,8 +65,8 @@ class Pages(unittest.TestCase):
                     self.assertEqual(self.look("contrast"), {}, theme)
                 if SCREENSHOTS:
                     browser.screenshot(pathlib.Path(SCREENSHOTS) / f"{pathlib.Path(path).stem}-{width}-{theme}.png")
-        browser.show(WIDTHS[-1], "dark", "print")
-        self.assertEqual(self.look("plots", "unfolded", "contrast"), {}, "in print")
+        browser.show(SHEET, "dark", "print")
+        self.assertEqual(self.look("plots", "unfolded", "contrast", "width"), {}, "in print")
         self.assertEqual(browser.messages(), [])
         self.assertEqual(browser.requests(), [pathlib.Path(path).resolve().as_uri()])
 

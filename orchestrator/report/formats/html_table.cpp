@@ -48,7 +48,7 @@ std::vector<ShownColumn> shown_columns(const Table& table) {
 
 std::string cell_classes(const Cell& cell, const ShownColumn& column) {
   if (is_missing(cell)) return column.is_numeric ? " class=\"n m\"" : " class=\"m\"";
-  return column.is_numeric && is_text(cell) == false ? " class=\"n\"" : "";
+  return column.is_numeric ? " class=\"n\"" : "";
 }
 
 std::string row_html(const std::vector<Cell>& row, const std::vector<ShownColumn>& columns, ByteUnits units, const std::string& chosen) {

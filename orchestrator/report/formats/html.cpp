@@ -17,7 +17,8 @@ namespace rematch::report {
 
 namespace {
 
-constexpr std::size_t kLongTable = 24;  // rows; a longer one is folded, unless it is one of those that everybody wants
+constexpr std::size_t kManySections = 10;  // their links are folded
+constexpr std::size_t kLongTable = 24;     // rows; a longer one is folded, unless it is one of those that everybody wants
 
 // What of a table its place in the document depends on.
 enum class Part { kMain, kArmsWithoutFigures, kOther, kSentences };
@@ -25,7 +26,7 @@ enum class Part { kMain, kArmsWithoutFigures, kOther, kSentences };
 Part part_of(const Table& table) {
   if (table.as_list) return Part::kSentences;
   if (table.key == "failed_arms" || table.key == "arms_without_figures" || table.key == "unmatched") return Part::kArmsWithoutFigures;
-  return table.key == "arms" ? Part::kMain : Part::kOther;
+  return table.key == "arms" || table.key.starts_with("guide_") ? Part::kMain : Part::kOther;
 }
 
 // Commands to be copied whole; every other fact is read.
@@ -60,6 +61,7 @@ class Document {
 
  private:
   std::string head() const;
+  std::string contents() const;
   void add_section(const std::string& key, const std::string& title, const std::string& content, std::string_view classes = "");
   void add_folded(const std::string& key, const std::string& title, const std::string& size, const std::string& content);
   void add_answer();
@@ -75,6 +77,7 @@ class Document {
   const ReportModel& model_;
   ByteUnits units_;
   std::string links_;
+  std::size_t num_sections_ = 0;
   std::string sections_;
   std::map<std::string, int> used_ids_;
 };
@@ -86,8 +89,13 @@ std::string Document::head() const {
          policy + "\">\n<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>" + escaped_html(model_.title) +
          "</title>\n<style>" + std::string(html_style()) +
          "</style>\n</head>\n<body>\n<a class=\"skip\" href=\"#main\">Skip to the content</a>\n" + (model_.plots.empty() ? "" : hatches()) +
-         "<header>\n<h1>" + escaped_html(model_.title) + "</h1>\n<nav aria-label=\"Contents\"><ul>\n" + links_ +
-         "</ul></nav>\n</header>\n<main id=\"main\">\n";
+         "<header>\n<h1>" + escaped_html(model_.title) + "</h1>\n" + contents() + "</header>\n<main id=\"main\">\n";
+}
+
+std::string Document::contents() const {
+  const std::string list = "<ul>\n" + links_ + "</ul>";
+  const std::string folded = "<details><summary>Contents</summary>" + list + "</details>";
+  return "<nav aria-label=\"Contents\">" + (num_sections_ < kManySections ? list : folded) + "</nav>\n";
 }
 
 // Tables of one key may be several.
@@ -97,6 +105,7 @@ std::string Document::new_id(const std::string& key) {
 }
 
 void Document::open_section(const std::string& id, const std::string& title, std::string_view classes) {
+  ++num_sections_;
   links_ += "<li><a" + attribute("href", "#" + id) + ">" + escaped_html(title) + "</a></li>\n";
   sections_ += "<section" + attribute("id", id) + (classes.empty() ? "" : attribute("class", classes)) +
                attribute("aria-labelledby", id + "-heading") + ">\n";

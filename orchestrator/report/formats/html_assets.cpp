@@ -4,9 +4,9 @@ namespace rematch::report {
 
 std::string_view html_style() {
   return R"css(
-:root{color-scheme:light dark;--bg:#fff;--fg:#1b1d21;--mu:#5b6169;--li:#dcdfe4;--pa:#f5f7fa;--ac:#0a56a5;
+:root{color-scheme:light dark;--bg:#fff;--fg:#1b1d21;--mu:#5b6169;--li:#dcdfe4;--pa:#f5f7fa;--ac:#0a56a5;--sh:#0003;
 --c0:#0a56a5;--c1:#b84a00;--c2:#1a7a4a;--c3:#853a9c;--c4:#8a6100;--c5:#00727f;--c6:#b0235a;--c7:#555b63}
-@media screen and (prefers-color-scheme:dark){:root{--bg:#15171b;--fg:#e7e9ec;--mu:#a3a9b1;--li:#363a41;--pa:#1d2026;--ac:#7db8ff;
+@media screen and (prefers-color-scheme:dark){:root{--bg:#15171b;--fg:#e7e9ec;--mu:#a3a9b1;--li:#363a41;--pa:#1d2026;--ac:#7db8ff;--sh:#000c;
 --c0:#7db8ff;--c1:#ffa866;--c2:#62d197;--c3:#d6a0ea;--c4:#e2c05a;--c5:#55cfdd;--c6:#ff8fb3;--c7:#b4bac2}}
 *{box-sizing:border-box}
 body{margin:0;background:var(--bg);color:var(--fg);font:16px/1.5 system-ui,-apple-system,"Segoe UI",Roboto,"Helvetica Neue",sans-serif;
@@ -30,7 +30,8 @@ dd{margin:0}
 .lead{font-size:1.375rem;line-height:1.35;margin:0 0 1rem}
 .findings dt{font-family:ui-monospace,Menlo,Consolas,monospace;font-size:.875rem;margin-top:1.25rem}
 .findings dd{margin-top:.25rem}
-.scroll{overflow-x:auto;max-width:100%}
+.scroll{overflow-x:auto;max-width:100%;background:linear-gradient(to left,var(--bg) 40%,transparent) right/3rem 100% no-repeat local,
+linear-gradient(to left,var(--sh),transparent) right/.875rem 100% no-repeat scroll}
 table{border-collapse:collapse;font-size:.8125rem;line-height:1.4;font-variant-numeric:tabular-nums}
 th,td{padding:.4375rem .75rem;text-align:left;vertical-align:top;border-bottom:1px solid var(--li)}
 td,tbody th{min-width:max-content;max-width:26rem}
@@ -51,7 +52,8 @@ summary{cursor:pointer;width:fit-content;max-width:100%}
 summary h2{display:inline;vertical-align:middle}
 summary span{color:var(--mu);font-size:.875rem}
 details>summary+*{margin-top:.875rem}
-.plots{display:grid;grid-template-columns:repeat(auto-fill,minmax(min(100%,24rem),1fr));gap:2.25rem 3rem}
+nav summary{font-size:.875rem}
+.plots{display:grid;grid-template-columns:repeat(auto-fill,minmax(min(100%,20rem),1fr));gap:2.25rem 3rem}
 .plots+*{margin-top:2.25rem}
 figure{margin:0;min-width:0;break-inside:avoid}
 figcaption{font-size:.8125rem;line-height:1.45;color:var(--mu);margin-bottom:.75rem;max-width:34rem}
@@ -60,7 +62,7 @@ pre{margin:0 0 1rem;padding:.875rem 1rem;background:var(--pa);border-radius:4px;
 white-space:pre-wrap;user-select:all}
 svg{display:block;width:100%;max-width:34rem;height:auto;font-size:26px;font-variant-numeric:tabular-nums}
 svg.hatches{position:absolute;width:0;height:0}
-svg text{fill:var(--fg)}
+svg text{fill:var(--fg);stroke:var(--bg);stroke-width:6px;stroke-linejoin:round;paint-order:stroke}
 svg .t{fill:var(--mu)}
 svg .n{font-weight:600}
 svg .c{text-anchor:middle}
@@ -82,8 +84,9 @@ svg .h{stroke:var(--bg);stroke-width:2;stroke-opacity:.75}
 .s4,.s12{--c:var(--c4)}.s5,.s13{--c:var(--c5)}.s6,.s14{--c:var(--c6)}.s7,.s15{--c:var(--c7)}
 @media(max-width:40rem){header,main{padding:0 1rem}.facts{grid-template-columns:1fr;gap:0}.facts dd{margin-bottom:.5rem}
 .answer{padding:1rem}tbody th{max-width:40vw}td{max-width:18rem}}
-@media print{body{font-size:10pt}header,main{max-width:none;padding:0}nav,.skip{display:none}section{margin:1.5rem 0}
-.scroll{overflow:visible}table{width:auto;font-size:6.5pt}th,td{padding:2pt 3pt;white-space:normal}thead{display:table-header-group}
+@page{size:landscape;margin:12mm}
+@media print{:root{font-size:10pt}body{font-size:1rem}header,main{max-width:none;padding:0}nav,.skip{display:none}section{margin:1.5rem 0}
+.scroll{overflow:visible}table{width:auto;max-width:100%;font-size:6.5pt}th,td,thead th,.n{padding:2pt 3pt;white-space:normal;overflow-wrap:normal}td,tbody th{max-width:11rem}thead{display:table-header-group}
 tr{break-inside:avoid}h2,figcaption{break-after:avoid}tbody th{position:static}.plots{grid-template-columns:1fr 1fr}
 details::details-content{content-visibility:visible;height:auto}thead button::after{content:none}}
 )css";

@@ -35,7 +35,7 @@ bool is_numeric(const ShownColumn& column) { return column.side == Side::kRight;
 
 std::string cell_classes(const Cell& cell, const ShownColumn& column) {
   if (is_missing(cell)) return is_numeric(column) ? " class=\"n m\"" : " class=\"m\"";
-  return is_numeric(column) && is_text(cell) == false ? " class=\"n\"" : "";
+  return is_numeric(column) ? " class=\"n\"" : "";
 }
 
 std::string row_html(const std::vector<Cell>& row, const std::vector<ShownColumn>& columns, ByteUnits units, const std::string& chosen) {

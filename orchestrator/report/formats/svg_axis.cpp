@@ -94,7 +94,8 @@ std::string value_text(double value, PlotUnit unit, ByteUnits units) {
 }
 
 int Scale::at(double value) const {
-  const double part = (value - domain.low) / (domain.high - domain.low);
+  // What lies far off is beyond the picture wherever it is; a coordinate is a whole number of some digits.
+  const double part = std::clamp((value - domain.low) / (domain.high - domain.low), -1000.0, 1000.0);
   return from + static_cast<int>(std::lround(part * (to - from)));
 }
 

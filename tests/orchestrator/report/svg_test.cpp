@@ -65,6 +65,13 @@ TEST(SvgAxis, WidensAnIntervalOfOneValue) {
   EXPECT_EQ(make_ticks({0, 0}, PlotUnit::kNone, ByteUnits::kGB, AxisEnds::kKept, 5).domain.high, 1);
 }
 
+TEST(SvgAxis, HasAPlaceForAnyValue) {
+  const Scale scale{{0, 1}, 100, 200};
+  EXPECT_EQ(scale.at(0.5), 150);
+  EXPECT_EQ(scale.at(1e300), 100'100);
+  EXPECT_EQ(scale.at(-1e300), -99'900);
+}
+
 TEST(SvgPath, JoinsWhatGoesOnAndNotWhatTurnsBack) {
   SvgPath path;
   path.move_to(10, 10);

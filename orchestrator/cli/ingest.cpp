@@ -99,11 +99,13 @@ class IngestVerb final : public Verb {
         "The database holds nothing that the folders do not: deleting it and ingesting gives the same rows. One that is damaged, or of\n"
         "a newer program, is put aside by --rebuild as rematch.db.aside-1. All is replaced in one go: an ingest that dies changes "
         "nothing.\n"
-        "--published imports tables that others published, and audits them: differences recomputed, throughput x time, units, rounding, what "
+        "--published imports tables that others published, and audits them: differences recomputed, throughput x time, units, rounding, "
+        "what "
         "is\n"
         "unmatched, and what each table supports. Figures that are contradicted are findings: the exit is 0, and a line on stderr counts "
         "them.\n"
-        "Exit: 0 rebuilt, or audited and imported, 2 a file is no published table: none is imported, 8 a run is under way in this workspace, the database cannot be written, or a study cannot be read.");
+        "Exit: 0 rebuilt, or audited and imported, 2 a file is no published table: none is imported, 8 a run is under way in this "
+        "workspace, the database cannot be written, or a study cannot be read.");
   }
 
   Exit run(const GlobalOptions& options, Streams streams) override {

@@ -36,7 +36,8 @@ std::variant<Tables, Exit> read_tables(const std::vector<std::string>& files, St
       protocol::Published table = protocol::read_published(file);
       const auto has_name = [&](const protocol::Published& other) { return other.name == table.name; };
       if (std::any_of(tables.begin(), tables.end(), has_name))
-        exit = complain("--published: " + file + ": published.name: wanted each table once, found " + table.name + " again", Exit::kUsage, streams);
+        exit = complain("--published: " + file + ": published.name: wanted each table once, found " + table.name + " again", Exit::kUsage,
+                        streams);
       tables.push_back(std::move(table));
     } catch (const protocol::DocumentError& error) {
       exit = complain(std::string("--published: ") + error.what(), Exit::kUsage, streams);
@@ -79,7 +80,8 @@ Exit import_tables(const Tables& tables, const std::filesystem::path& workspace,
     try {
       const Import import = write_table(workspace, table);
       store.put_published(table.name, protocol::to_json(table).dump());
-      streams.err << table.name << ": " << import_text(import) << ", " << table.rows.size() << " rows\n";
+      streams.err << table.name << ": " << import_text(import) << ", " << table.rows.size()
+                  << (table.rows.size() == 1 ? " row\n" : " rows\n");
     } catch (const std::system_error& error) {
       return complain(table.name + " was not imported: " + error.what(), Exit::kEnvironment, streams);
     }

@@ -1,7 +1,8 @@
 #include "orchestrator/report/audit_report.h"
 
 #include <algorithm>
-#include <functional>
+#include <array>
+#include <cstdio>
 
 #include "orchestrator/report/cells.h"
 #include "orchestrator/report/verdict_text.h"
@@ -32,8 +33,7 @@ std::vector<ColumnOf<Of<Row>>> columns_of(const std::vector<PublishedAudit>& aud
   const Place place = audits.size() == 1 ? Place::kDataOnly : Place::kEverywhere;
   std::vector<ColumnOf<Of<Row>>> columns = {
       {{"published_table", "table", place}, [](const Of<Row>& of) { return text_cell(of.table); }},
-      {{"provenance", "provenance", Place::kDataOnly},
-       [](const Of<Row>&) { return name_cell(protocol::Provenance::kPublished); }},
+      {{"provenance", "provenance", Place::kDataOnly}, [](const Of<Row>&) { return name_cell(protocol::Provenance::kPublished); }},
   };
   for (const ColumnOf<Row>& column : own)
     columns.push_back({column.column, [get = column.cell](const Of<Row>& of) { return get(of.row); }});
@@ -62,8 +62,10 @@ std::vector<ColumnOf<PublishedAudit>> source_columns() {
       {{"source", "source"}, [](const PublishedAudit& a) { return text_cell(a.published.source.title); }},
       {{"section", "section"}, [](const PublishedAudit& a) { return text_cell(a.published.source.section); }},
       {{"date", "date"}, [](const PublishedAudit& a) { return text_cell(a.published.source.date.value_or("")); }},
-      {{"bridge_revision", "Megatron Bridge"}, [](const PublishedAudit& a) { return text_cell(a.published.source.bridge_revision.value_or("")); }},
-      {{"core_revision", "Megatron Core"}, [](const PublishedAudit& a) { return text_cell(a.published.source.core_revision.value_or("")); }},
+      {{"bridge_revision", "Megatron Bridge"},
+       [](const PublishedAudit& a) { return text_cell(a.published.source.bridge_revision.value_or("")); }},
+      {{"core_revision", "Megatron Core"},
+       [](const PublishedAudit& a) { return text_cell(a.published.source.core_revision.value_or("")); }},
       {{"hardware", "hardware"}, [](const PublishedAudit& a) { return text_cell(a.published.source.hardware); }},
       {{"model", "model"}, [](const PublishedAudit& a) { return text_cell(a.published.setting.model); }},
       {{"precision", "precision"}, [](const PublishedAudit& a) { return text_cell(a.published.setting.precision); }},
@@ -73,20 +75,35 @@ std::vector<ColumnOf<PublishedAudit>> source_columns() {
   };
 }
 
+// With the digits of the source: more would claim what it does not say.
+std::string as_printed(const protocol::PublishedBytes& figure) { return (figure.is_approximate ? "about " : "") + figure.as_published; }
+
+Cell as_printed(const std::optional<protocol::PublishedMean>& mean, const char* unit) {
+  if (!mean) return {};
+  std::array<char, 64> text{};
+  std::snprintf(text.data(), text.size(), "%s%.*f%s", mean->is_approximate ? "about " : "", static_cast<int>(mean->decimal_places),
+                mean->value, unit);
+  return text_cell(text.data());
+}
+
 std::vector<ColumnOf<protocol::PublishedRow>> row_columns() {
   using Row = protocol::PublishedRow;
   return {
       {{"modules", "modules"}, [](const Row& r) { return text_cell(rules::name_of(r)); }},
       {{"published_outcome", "outcome"}, [](const Row& r) { return name_cell(r.outcome.kind); }},
       {{"published_iterations", "iterations"}, [](const Row& r) { return cell_of<Count>(r.outcome.iterations_completed); }},
-      {{"published_peak_bytes", "peak allocated"},
+      {{"published_peak_text", "peak allocated", Place::kTextOnly},
+       [](const Row& r) { return r.peak_allocated ? text_cell(as_printed(r.peak_allocated->figure)) : Cell{}; }},
+      {{"published_peak_bytes", "peak allocated", Place::kDataOnly},
        [](const Row& r) { return r.peak_allocated ? Cell{Bytes{r.peak_allocated->figure.bytes}} : Cell{}; }},
       {{"after_iteration", "after iteration"},
        [](const Row& r) { return r.peak_allocated ? cell_of<Count>(r.peak_allocated->after_iteration) : Cell{}; }},
       {{"ranks", "of"}, [](const Row& r) { return r.peak_allocated ? text_cell(r.peak_allocated->ranks.value_or("")) : Cell{}; }},
-      {{"published_step_time_ns", "step time"},
+      {{"published_step_time_text", "step time", Place::kTextOnly}, [](const Row& r) { return as_printed(r.step_time_ms, " ms"); }},
+      {{"published_step_time_ns", "step time", Place::kDataOnly},
        [](const Row& r) { return r.step_time_ms ? Cell{Nanoseconds{nine_digits(r.step_time_ms->value * 1e6)}} : Cell{}; }},
-      {{"published_tflops_per_gpu", "TFLOP/s/GPU"},
+      {{"published_tflops_text", "TFLOP/s/GPU", Place::kTextOnly}, [](const Row& r) { return as_printed(r.tflops_per_gpu, ""); }},
+      {{"published_tflops_per_gpu", "TFLOP/s/GPU", Place::kDataOnly},
        [](const Row& r) { return r.tflops_per_gpu ? Cell{Teraflops{r.tflops_per_gpu->value}} : Cell{}; }},
       {{"published_evidence", "evidence"}, [](const Row& r) { return text_cell(r.outcome.evidence); }},
   };
@@ -214,7 +231,8 @@ std::string title_of(const std::vector<PublishedAudit>& audits) {
 
 std::vector<Fact> source_facts(const PublishedAudit& audit) {
   std::vector<Fact> facts;
-  for (const ColumnOf<PublishedAudit>& column : source_columns()) facts.push_back({column.column.key, column.column.title, column.cell(audit)});
+  for (const ColumnOf<PublishedAudit>& column : source_columns())
+    facts.push_back({column.column.key, column.column.title, column.cell(audit)});
   std::erase_if(facts, [](const Fact& fact) { return fact.key == "num_contradicted"; });
   return facts;
 }
@@ -250,7 +268,8 @@ std::vector<Table> audit_tables(const std::vector<PublishedAudit>& audits) {
       table_over<Sentence>(audits, "audit_conclusions", "What the table supports, and what it does not", sentence_columns(), sentences_of),
       table_over<protocol::PublishedRow>(audits, "audit_rows", "Rows as published", row_columns(),
                                          [](const auto& a) { return a.published.rows; }),
-      table_over<AuditedPair>(audits, "audit_pairs", "What each row may be set against", pair_columns(), [](const auto& a) { return a.pairs; }),
+      table_over<AuditedPair>(audits, "audit_pairs", "What each row may be set against", pair_columns(),
+                              [](const auto& a) { return a.pairs; }),
       table_over<AuditedDelta>(audits, "audit_deltas", "Printed differences, recomputed", delta_columns(),
                                [](const auto& a) { return a.deltas; }),
       table_over<WorkRow>(audits, "audit_work", "Work of an iteration and spread of step times", work_columns(), work_rows),

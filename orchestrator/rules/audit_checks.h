@@ -64,10 +64,10 @@ bool failed(const protocol::PublishedRow& row);
 // What failed is not known to be whole: a row with figures that ended well, or of which the source says nothing.
 bool may_stand(const protocol::PublishedRow& row);
 bool is_same_view(const protocol::PublishedPeak& a, const protocol::PublishedPeak& b);  // the same ranks, after the same iteration
-std::string bytes_text(double bytes);  // "36.618 GB", "39.0 MB"
-std::string fraction_text(double fraction);  // "+1.99 %", of the smallest more digits
+std::string bytes_text(double bytes);                                                   // "36.618 GB", "39.0 MB"
+std::string fraction_text(double fraction);                                             // "+1.99 %", of the smallest more digits
 std::string digits_text(double value, std::int64_t decimal_places);
 std::string mean_text(const protocol::PublishedMean& mean, const std::string& unit);  // "about 704 TFLOP/s"
-std::string listed(const std::vector<std::string>& names);  // "a, b and c"
+std::string listed(const std::vector<std::string>& names);                            // "a, b and c"
 
 }  // namespace rematch::rules::audit

@@ -13,14 +13,17 @@ using protocol::PublishedRow;
 
 AuditFinding control_finding(const Published& published) {
   const PublishedRow* control = find_control(published);
-  if (control == nullptr)
-    return {"control", "", AuditSeverity::kWarning, "", "", "no row without recompute: no row has a matched control"};
+  if (control == nullptr) return {"control", "", AuditSeverity::kWarning, "", "", "no row without recompute: no row has a matched control"};
   const std::string name = name_of(*control);
   if (!failed(*control)) return {"control", name, AuditSeverity::kConfirmed, "", "", "a row without recompute, which did not fail"};
-  const auto& completed = control->outcome.iterations_completed;
-  return {"control", name, AuditSeverity::kWarning, "", "",
+  const std::int64_t completed = control->outcome.iterations_completed.value_or(0);
+  return {"control",
+          name,
+          AuditSeverity::kWarning,
+          "",
+          "",
           "the row without recompute ran out of memory" +
-              (completed ? " after " + std::to_string(*completed) + " iterations" : std::string()) +
+              (completed > 0 ? " after iteration " + std::to_string(completed) : std::string()) +
               ": rows that completed have no control, only each other"};
 }
 

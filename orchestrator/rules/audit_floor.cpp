@@ -1,5 +1,5 @@
-// Check: a row with more labels than another and no lower peak. Dropping more then lowers nothing that binds: the peak may be where no label
-// reaches, and the savings of both rows are lower bounds.
+// Check: a row with more labels than another and no lower peak. Dropping more then lowers nothing that binds: the peak may be where no
+// label reaches, and the savings of both rows are lower bounds.
 #include <algorithm>
 
 #include "orchestrator/rules/audit_checks.h"
@@ -37,7 +37,8 @@ Findings floor_findings(const protocol::Published& published) {
       if (printed_range(more.peak_allocated->figure).high < printed_range(fewer.peak_allocated->figure).low) continue;
       findings.push_back({"floor", name_of(more), AuditSeverity::kWarning, more.peak_allocated->figure.as_published,
                           fewer.peak_allocated->figure.as_published,
-                          "has every label of " + name_of(fewer) + " and more, and no lower peak: what binds may be out of reach of labels, " +
+                          "has every label of " + name_of(fewer) +
+                              " and more, and no lower peak: what binds may be out of reach of labels, " +
                               "and the savings of both are then at least what is shown"});
     }
   return findings;

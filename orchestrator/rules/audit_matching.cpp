@@ -73,8 +73,10 @@ Findings matching_findings(const Published& published) {
   Findings findings;
   check_rows(published, findings);
   check_ranks(published, findings);
-  for (const std::string& field : fields_not_stated(published))
-    findings.push_back({"matching", field, AuditSeverity::kNote, "", "", "not stated: whoever repeats the table may differ in it"});
+  const std::vector<std::string> fields = fields_not_stated(published);
+  if (!fields.empty())
+    findings.push_back(
+        {"matching", "what is not stated", AuditSeverity::kNote, "", "", "whoever repeats the table may differ in " + listed(fields)});
   return findings;
 }
 

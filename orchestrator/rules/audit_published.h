@@ -28,13 +28,13 @@ struct AuditFinding {
 struct AuditedDelta {
   std::string arm;
   std::string against;
-  std::string of;                                // "peak_allocated" | "step_time_ms"
-  std::optional<double> published_fraction;      // less is negative
-  std::optional<std::int64_t> published_bytes;   // without a sign
-  std::optional<double> recomputed_fraction;     // of the figures as printed
-  std::optional<std::int64_t> recomputed_bytes;  // without a sign
-  std::optional<double> low;                     // what the rounding of the two figures leaves open, in the unit of the difference:
-  std::optional<double> high;                    // a fraction, or bytes
+  std::string of;                                        // "peak_allocated" | "step_time_ms"
+  std::optional<double> published_fraction;              // less is negative
+  std::optional<std::int64_t> published_bytes;           // without a sign
+  std::optional<double> recomputed_fraction;             // of the figures as printed
+  std::optional<std::int64_t> recomputed_bytes;          // without a sign
+  std::optional<double> low;                             // what the rounding of the two figures leaves open, in the unit of the difference:
+  std::optional<double> high;                            // a fraction, or bytes
   AuditSeverity verdict = AuditSeverity::kNotCheckable;  // confirmed, contradicted, not checkable
   std::string reason;                                    // of the latter two
 };
@@ -65,8 +65,8 @@ std::string_view to_string(TimeStands stands);
 struct AuditedTime {
   std::string arm;
   std::string against;
-  double fraction = 0;         // of the step time of `against`
-  std::optional<double> low;   // 95 %, of the spread within the two runs alone
+  double fraction = 0;        // of the step time of `against`
+  std::optional<double> low;  // 95 %, of the spread within the two runs alone
   std::optional<double> high;
   TimeStands stands = TimeStands::kSpreadNotKnown;
 };
@@ -74,9 +74,9 @@ struct AuditedTime {
 // A row beside the one that it may be set against, if there is one.
 struct AuditedPair {
   std::string arm;
-  std::string against;            // empty: none
-  std::string basis;              // "control" | "reference, not control" | "after iteration 1, not a pass"; empty: none
-  std::string no_comparison;      // why there are no numbers
+  std::string against;        // empty: none
+  std::string basis;          // "control" | "reference, not control" | "after iteration 1, not a pass"; empty: none
+  std::string no_comparison;  // why there are no numbers
   std::optional<std::int64_t> peak_delta_bytes;
   std::optional<double> peak_fraction;
   std::optional<double> time_fraction;
@@ -87,12 +87,12 @@ struct PublishedAudit {
   protocol::Published published;
   std::optional<WorkByFormula> formula;
   std::vector<AuditedDelta> deltas;
-  std::vector<AuditedWork> work;        // of rows with throughput and step time
-  bool spread_is_least = false;         // without a formula that fits: the spread of each row is at least what is shown
-  std::vector<AuditedTime> times;       // each row against the control, else the reference, and against what the source names
-  std::vector<AuditedPair> pairs;       // of every row but the control
-  std::vector<AuditFinding> findings;   // by check
-  std::vector<std::string> supports;    // what the table can say, in sentences
+  std::vector<AuditedWork> work;         // of rows with throughput and step time
+  bool spread_is_least = false;          // without a formula that fits: the spread of each row is at least what is shown
+  std::vector<AuditedTime> times;        // each row against the control, else the reference, and against what the source names
+  std::vector<AuditedPair> pairs;        // of every row but the control
+  std::vector<AuditFinding> findings;    // by check
+  std::vector<std::string> supports;     // what the table can say, in sentences
   std::vector<std::string> leaves_open;  // what it cannot
 };
 

@@ -32,9 +32,9 @@ void check_equal_peaks(const Published& published, Findings& findings) {
     if (peak == nullptr) continue;
     const std::vector<std::string>& names = rows_by_text[peak->as_published];
     if (names.size() < 2 || names.front() != name_of(row)) continue;
-    findings.push_back({"rounding", listed(names), AuditSeverity::kWarning, peak->as_published, "",
-                        "equal to " + bytes_text(static_cast<double>(peak->resolution_bytes)) +
-                            " only: a smaller difference between them does not show"});
+    findings.push_back(
+        {"rounding", listed(names), AuditSeverity::kWarning, peak->as_published, "",
+         "equal to " + bytes_text(static_cast<double>(peak->resolution_bytes)) + " only: a smaller difference between them does not show"});
   }
 }
 
@@ -81,9 +81,8 @@ void check_about(const char* column, const std::vector<AboutFigure>& figures, Fi
     rows.push_back(figure.row);
     if (seen.insert(figure.text).second) texts.push_back(figure.text);
   }
-  const std::string once = figures.size() > 1 && texts.size() == 1
-                               ? "one figure for " + std::to_string(figures.size()) + " rows, no measurement of each; "
-                               : "";
+  const std::string once =
+      figures.size() > 1 && texts.size() == 1 ? "one figure for " + std::to_string(figures.size()) + " rows, no measurement of each; " : "";
   findings.push_back({"rounding", listed(rows), AuditSeverity::kNote, listed(texts), "",
                       std::string(column) + ": " + once + "\"about\": taken as good to one unit of its last digit"});
 }
@@ -121,10 +120,14 @@ Findings rounding_findings(const Published& published) {
   check_equal_peaks(published, findings);
   check_close_peaks(published, findings);
   for (const PublishedRow& row : published.rows) check_percent_steps(row, findings);
-  check_peaks("peak_allocated", published, [](const PublishedRow& row) -> const auto& { return row.peak_allocated; }, findings);
-  check_peaks("peak_reserved", published, [](const PublishedRow& row) -> const auto& { return row.peak_reserved; }, findings);
-  check_means("step_time_ms", "ms", published, [](const PublishedRow& row) -> const auto& { return row.step_time_ms; }, findings);
-  check_means("tflops_per_gpu", "TFLOP/s", published, [](const PublishedRow& row) -> const auto& { return row.tflops_per_gpu; }, findings);
+  check_peaks(
+      "peak_allocated", published, [](const PublishedRow& row) -> const auto& { return row.peak_allocated; }, findings);
+  check_peaks(
+      "peak_reserved", published, [](const PublishedRow& row) -> const auto& { return row.peak_reserved; }, findings);
+  check_means(
+      "step_time_ms", "ms", published, [](const PublishedRow& row) -> const auto& { return row.step_time_ms; }, findings);
+  check_means(
+      "tflops_per_gpu", "TFLOP/s", published, [](const PublishedRow& row) -> const auto& { return row.tflops_per_gpu; }, findings);
   return findings;
 }
 

@@ -65,16 +65,17 @@ std::string workload_text(const Published& published) {
          ", " + std::to_string(published.setting.layout.world_size) + " GPUs)";
 }
 
-// "multi-latent attention or mixtures of experts": what no row recomputes a piece of.
-std::string untouched_parts(const Published& published) {
-  std::string text;
-  for (const ModelPart& part : model_parts())
-    if (!any_row_names(published, part.labels)) text += (text.empty() ? "" : " or of ") + std::string(part.name);
-  return text;
-}
-
 bool names_arms(const Published& published) {
   return std::any_of(published.rows.begin(), published.rows.end(), [](const PublishedRow& row) { return row.arm; });
+}
+
+// ", and no row recomputes a part of multi-latent attention or mixtures of experts".
+std::string untouched_parts(const Published& published) {
+  if (!names_arms(published)) return "";
+  std::string text;
+  for (const ModelPart& part : model_parts())
+    if (!any_row_names(published, part.labels)) text += (text.empty() ? "" : " or ") + std::string(part.name);
+  return text.empty() ? "" : ", and no row recomputes a part of " + text;
 }
 
 std::vector<std::string> arms_not_told_apart(const PublishedAudit& audit) {
@@ -116,10 +117,12 @@ std::vector<std::string> supports(const PublishedAudit& audit) {
   const std::string reference = reference_name(audit);
   add(arms_of(audit, is_of_control), "It sets ", " against the control " + reference + " in this setting.", sentences);
   add(arms_of(audit, is_of_reference), "It sets ",
-      " against " + reference + " as a reference, not a control: a local trade-off of memory and throughput between these rows.", sentences);
+      " against " + reference + " as a reference, not a control: a local trade-off of memory and throughput between these rows.",
+      sentences);
   add(arms_of(audit, is_of_iteration), "It sets ", " against the control up to the last iteration that both completed, which is no pass.",
       sentences);
-  const auto completed = names_where(audit.published, [](const auto& row) { return row.outcome.kind == protocol::PublishedEnd::kCompleted; });
+  const auto completed =
+      names_where(audit.published, [](const auto& row) { return row.outcome.kind == protocol::PublishedEnd::kCompleted; });
   const auto not_fitting = names_where(audit.published, failed);
   add(completed, "It shows that ", " completed in this setting.", sentences);
   add(not_fitting, "It shows that ", " ran out of memory in this setting.", sentences);
@@ -134,16 +137,16 @@ std::vector<std::string> leaves_open(const PublishedAudit& audit) {
     sentences.emplace_back("No matched control: no row says what a label saves or costs against no recompute.");
   if (control != nullptr && failed(*control))
     sentences.push_back("The control " + name_of(*control) + " failed: nothing says what a row that completed costs against no recompute.");
-  add(names_where(published, [](const auto& row) { return !row.recompute && (row.tflops_per_gpu || row.step_time_ms || row.peak_allocated); }),
+  add(names_where(published,
+                  [](const auto& row) { return !row.recompute && (row.tflops_per_gpu || row.step_time_ms || row.peak_allocated); }),
       "", " is unpaired: it names no recompute setting, and its figure is compared with no row's.", sentences);
   const std::string reference = reference_name(audit);
-  add(arms_of(audit, [&](const AuditedPair& pair) { return pair.basis.empty() && pair.arm != reference && names_a_setting(published, pair.arm); }),
+  add(arms_of(audit,
+              [&](const AuditedPair& pair) { return pair.basis.empty() && pair.arm != reference && names_a_setting(published, pair.arm); }),
       "It has no numbers to compare of ", ".", sentences);
   add(arms_not_told_apart(audit), "It does not tell the step time of ", " apart: one run each, and steps spread that much.", sentences);
-  const std::string untouched = untouched_parts(published);
-  sentences.push_back("It is of " + workload_text(published) +
-                      (untouched.empty() ? ": nothing follows for another model, layout or precision."
-                                         : ": nothing follows for another model, layout or precision, and no row is of " + untouched + "."));
+  sentences.push_back("It is of " + workload_text(published) + ": nothing follows for another model, layout or precision" +
+                      untouched_parts(published) + ".");
   if (names_arms(published)) sentences.push_back("It does not rank labels: " + why_no_ranking(audit) + ".");
   return sentences;
 }

@@ -32,8 +32,8 @@ double degrees_of_freedom(const AuditedWork& a, const AuditedWork& b) {
 void add_interval(const AuditedWork& own, const AuditedWork& against, bool spread_is_least, AuditedTime& time) {
   const double freedom = degrees_of_freedom(own, against);
   if (freedom == 0) return;
-  const double half = stats::students_critical_value(freedom, kConfidence) *
-                      std::hypot(*own.standard_error_fraction, *against.standard_error_fraction);
+  const double half =
+      stats::students_critical_value(freedom, kConfidence) * std::hypot(*own.standard_error_fraction, *against.standard_error_fraction);
   const double difference = std::log1p(time.fraction);
   time.low = std::expm1(difference - half);
   time.high = std::expm1(difference + half);
@@ -85,9 +85,14 @@ AuditFinding spread_warning(const WorkAudit& work) {
   const auto [least, most] = std::minmax_element(spreads.begin(), spreads.end());
   const auto [least_error, most_error] = std::minmax_element(errors.begin(), errors.end());
   const std::string what = work.spread_is_least ? "step times within a run spread by at least " : "step times within a run spread by ";
-  return {"spread", "all rows", AuditSeverity::kWarning, "", extent_text(*least, *most),
-          what + extent_text(*least, *most) + " (standard deviation / mean, from throughput x time), so that a mean of this many steps has a " +
-              "standard error of " + extent_text(*least_error, *most_error)};
+  return {"spread",
+          "all rows",
+          AuditSeverity::kWarning,
+          "",
+          extent_text(*least, *most),
+          what + extent_text(*least, *most) +
+              " (standard deviation / mean, from throughput x time), so that a mean of this many steps has a " + "standard error of " +
+              extent_text(*least_error, *most_error)};
 }
 
 AuditFinding times_finding(const AuditedTime& time, const WorkAudit& work) {
@@ -96,7 +101,11 @@ AuditFinding times_finding(const AuditedTime& time, const WorkAudit& work) {
   const std::string words = apart ? std::string("larger than the ") + (work.spread_is_least ? "least " : "") +
                                         "spread within the two runs; what differs from run to run is not known"
                                   : "not told apart: the spread within the two runs alone leaves " + interval;
-  return {"spread", time.arm, apart ? AuditSeverity::kNote : AuditSeverity::kWarning, fraction_text(time.fraction), interval,
+  return {"spread",
+          time.arm,
+          apart ? AuditSeverity::kNote : AuditSeverity::kWarning,
+          fraction_text(time.fraction),
+          interval,
           "step time against " + time.against + ": " + words};
 }
 

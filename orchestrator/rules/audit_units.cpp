@@ -48,7 +48,11 @@ bool fits(const PublishedDelta& delta, const DeltaSides& sides) {
 
 AuditFinding unit_finding(const std::string& subject, const PublishedBytes& figure, const OtherUnit& other, const std::string& evidence) {
   const double bytes = static_cast<double>(figure.bytes) * other.factor;
-  return {"units", subject, AuditSeverity::kWarning, figure.as_published, bytes_text(bytes),
+  return {"units",
+          subject,
+          AuditSeverity::kWarning,
+          figure.as_published,
+          bytes_text(bytes),
           evidence + " fits if " + figure.as_published + " is in " + other.name};
 }
 
@@ -95,9 +99,9 @@ void check_reserved(const PublishedRow& row, Findings& findings) {
   if (printed_range(allocated).low <= printed_range(reserved).high) return;
   const OtherUnit other = other_unit(allocated.as_published);
   const bool explained = other.factor < 1 && printed_range(allocated).low * other.factor <= printed_range(reserved).high;
-  findings.push_back({"units", name_of(row), AuditSeverity::kContradicted, allocated.as_published, reserved.as_published,
-                      std::string("more is allocated than reserved") +
-                          (explained ? ", unless " + allocated.as_published + " is in " + other.name : "")});
+  findings.push_back(
+      {"units", name_of(row), AuditSeverity::kContradicted, allocated.as_published, reserved.as_published,
+       std::string("more is allocated than reserved") + (explained ? ", unless " + allocated.as_published + " is in " + other.name : "")});
 }
 
 struct Factor {

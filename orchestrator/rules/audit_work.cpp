@@ -14,8 +14,8 @@ namespace {
 using protocol::Published;
 using protocol::PublishedRow;
 
-constexpr double kLargestExcess = 0.05;   // of work: a spread of step times of 22 %
-constexpr double kFormulaSlack = 0.005;   // counts of work differ by small terms
+constexpr double kLargestExcess = 0.05;  // of work: a spread of step times of 22 %
+constexpr double kFormulaSlack = 0.005;  // counts of work differ by small terms
 constexpr double kMsPerSecond = 1e3;
 constexpr double kTera = 1e12;
 
@@ -62,13 +62,13 @@ bool is_wrong(const AuditedWork& row, const Standard& standard) {
   return row.low_flops > standard.flops * (1 + kLargestExcess) || row.high_flops < standard.flops * least;
 }
 
-AuditFinding wrong_row(const AuditedWork& row, const Standard& standard, std::int64_t world_size) {
+AuditFinding wrong_row(const AuditedWork& row, const std::string& subject, const Standard& standard, std::int64_t world_size) {
   const double factor = row.work_flops / standard.flops;
   const std::string mix_up = unit_mix_up(factor, world_size);
   const std::string words = "throughput x time is " + digits_text(factor, 4) + " times " + standard.name +
                             (mix_up.empty() ? ": one of the two is wrong" : ": as if " + mix_up);
-  return {mix_up.empty() ? "work" : "units", row.arm, AuditSeverity::kContradicted, tera_text(row.work_flops), tera_text(standard.flops),
-          words};
+  return {mix_up.empty() ? "work" : "units", subject, AuditSeverity::kContradicted, tera_text(row.work_flops),
+          tera_text(standard.flops),         words};
 }
 
 // The formula where most rows fit it, else what most rows say.
@@ -141,10 +141,11 @@ WorkAudit audit_work(const Published& published, const std::optional<WorkByFormu
   if (!formula && audit.rows.size() == 1) return audit;
   const std::int64_t world_size = published.setting.layout.world_size;
   const Standard standard = standard_of(audit.rows, formula, world_size, audit.findings);
+  const bool two_alone = audit.rows.size() == 2 && !standard.is_formula;  // which of them is wrong is not known
   std::vector<AuditedWork> sound;
   for (const AuditedWork& row : audit.rows)
     if (is_wrong(row, standard))
-      audit.findings.push_back(wrong_row(row, standard, world_size));
+      audit.findings.push_back(wrong_row(row, two_alone ? listed({audit.rows[0].arm, audit.rows[1].arm}) : row.arm, standard, world_size));
     else
       sound.push_back(row);
   if (sound.empty()) return audit;

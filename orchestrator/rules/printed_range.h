@@ -16,8 +16,8 @@ PrintedRange printed_range(const protocol::PublishedBytes& figure);  // bytes
 PrintedRange printed_range(const protocol::PublishedMean& figure);   // in its own unit
 PrintedRange printed_range(double value, std::int64_t decimal_places);
 
-PrintedRange scaled(const PrintedRange& range, double factor);  // factor > 0
-PrintedRange product(const PrintedRange& a, const PrintedRange& b);  // of values that are not negative
+PrintedRange scaled(const PrintedRange& range, double factor);         // factor > 0
+PrintedRange product(const PrintedRange& a, const PrintedRange& b);    // of values that are not negative
 PrintedRange magnitude(const PrintedRange& a, const PrintedRange& b);  // |a - b|
 // a / b - 1; nullopt when b may be 0.
 std::optional<PrintedRange> ratio_less_one(const PrintedRange& a, const PrintedRange& b);

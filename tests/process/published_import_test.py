@@ -18,9 +18,9 @@ class PublishedImport(unittest.TestCase):
         return done
 
     def answer(self, *arguments):
-        asked = self.study.rematch("query", *arguments, "--limit", "0", "-f", "json")
+        asked = self.study.rematch("query", *arguments, "--limit", "0", "-f", "jsonl")
         self.assertEqual(asked.returncode, 0, asked.stderr)
-        return json.loads(asked.stdout)
+        return [json.loads(line) for line in asked.stdout.splitlines()]
 
     def test_tables_are_audited_imported_once_and_kept_by_a_rebuild(self):
         report = json.loads(self.imported(MOONLIGHT, LLAMA, "--json").stdout)
@@ -34,7 +34,10 @@ class PublishedImport(unittest.TestCase):
         (self.study.root / "rematch.db").unlink()
         self.assertEqual(self.study.rematch("ingest").returncode, 0)
         self.assertEqual(self.answer("published"), before)
-        self.assertEqual(self.study.rematch("ingest", "--rebuild").returncode, 0)
+        (self.study.root / "published" / "torn.json").write_text("{")
+        rebuilt = self.study.rematch("ingest", "--rebuild")
+        self.assertEqual(rebuilt.returncode, 8)
+        self.assertIn("torn.json", rebuilt.stderr)
         self.assertEqual(self.answer("published"), before)
 
     def test_a_changed_table_replaces_the_one_before_and_says_so_with_what_it_contradicts(self):

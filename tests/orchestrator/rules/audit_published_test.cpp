@@ -72,7 +72,7 @@ TEST(AuditPublished, ContradictsADifferenceThatItsFiguresDoNotGive) {
 }
 
 TEST(AuditPublished, LetsADifferenceBeOffByWhatRoundingLeavesOpenAndNoMore) {
-  for (const auto& [percent, verdict] : {std::pair(4.0, kConfirmed), {4.02, kConfirmed}, {4.03, kContradicted}}) {
+  for (const auto& [percent, verdict] : {std::pair(4.0, kConfirmed), {4.01, kConfirmed}, {4.02, kContradicted}}) {
     Published table = made_up_table();
     table.rows[1].deltas[1].percent = percent;  // of 104.00 / 100.00: 3.9898 to 4.0102, and half a unit of the printed digit
     EXPECT_EQ(audit_published(table).deltas[2].verdict, verdict) << percent;

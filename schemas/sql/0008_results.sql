@@ -11,7 +11,7 @@ CREATE TABLE published_table (
 ) WITHOUT ROWID;
 
 CREATE VIEW published AS
-  SELECT p.name AS published_table, 'published' AS provenance, CAST(r.key AS INTEGER) AS position, json_extract(r.value, '$.arm') AS arm,
+  SELECT p.name AS study, 'published' AS provenance, CAST(r.key AS INTEGER) AS position, json_extract(r.value, '$.arm') AS arm,
          json_extract(r.value, '$.description') AS description, json_extract(r.value, '$.precision') AS precision,
          json_extract(r.value, '$.outcome.kind') AS outcome, json_extract(r.value, '$.outcome.iterations_completed') AS iterations_completed,
          json_extract(r.value, '$.outcome.stage') AS stage, json_extract(r.value, '$.outcome.requested.bytes') AS requested_bytes,
@@ -26,7 +26,7 @@ CREATE VIEW published AS
 
 -- Differences as the source prints them, and what they are of.
 CREATE VIEW published_deltas AS
-  SELECT p.name AS published_table, 'published' AS provenance, json_extract(r.value, '$.arm') AS arm, json_extract(d.value, '$.of') AS difference_of,
+  SELECT p.name AS study, 'published' AS provenance, json_extract(r.value, '$.arm') AS arm, json_extract(d.value, '$.of') AS difference_of,
          json_extract(d.value, '$.against') AS against, json_extract(d.value, '$.percent') / 100.0 AS published_fraction,
          json_extract(d.value, '$.magnitude.bytes') AS published_bytes
   FROM published_table p, json_each(p.document, '$.rows') r, json_each(r.value, '$.deltas') d;

@@ -49,8 +49,8 @@ class PublishedImport(unittest.TestCase):
         again = self.imported(changed)
         self.assertIn("replaces", again.stderr)
         self.assertIn("1 figure is contradicted", again.stderr)
-        self.assertEqual(self.answer("--sql", "SELECT published_fraction FROM published_deltas WHERE arm = 'moe_act' AND difference_of = 'step_time_ms'"),
-                         [{"published_fraction": 0.0299}])
+        (row,) = self.answer("--sql", "SELECT published_fraction FROM published_deltas WHERE arm = 'moe_act' AND difference_of = 'step_time_ms'")
+        self.assertAlmostEqual(row["published_fraction"], 0.0299)
 
     def test_one_bad_file_keeps_all_of_them_out(self):
         bad = self.study.folder / "bad.json"

@@ -61,7 +61,7 @@ std::vector<std::string> leaves_open(const PublishedAudit& audit);
 
 // audit_text.cpp
 bool failed(const protocol::PublishedRow& row);
-// What failed is not known to be whole: a row with figures that ended well, or of which the source says nothing.
+// Others may be set against it: it names its setting, has a figure, and is not said to have failed.
 bool may_stand(const protocol::PublishedRow& row);
 bool is_same_view(const protocol::PublishedPeak& a, const protocol::PublishedPeak& b);  // the same ranks, after the same iteration
 std::string bytes_text(double bytes);                                                   // "36.618 GB", "39.0 MB"

@@ -75,9 +75,9 @@ AuditFinding wrong_row(const AuditedWork& row, const std::string& subject, const
 Standard standard_of(const std::vector<AuditedWork>& rows, const std::optional<WorkByFormula>& formula, std::int64_t world_size,
                      Findings& findings) {
   const double middle = median_work(rows);
-  const Standard of_rows{middle, false, "that of the other rows, " + tera_text(middle)};
+  Standard of_rows{middle, false, "that of the other rows, " + tera_text(middle)};
   if (!formula) return of_rows;
-  const Standard by_formula{formula->flops_per_iteration, true, "the formula's " + tera_text(formula->flops_per_iteration)};
+  Standard by_formula{formula->flops_per_iteration, true, "the formula's " + tera_text(formula->flops_per_iteration)};
   const double factor = middle / formula->flops_per_iteration;
   if (factor >= 1 - kFormulaSlack && factor <= 1 + kLargestExcess) return by_formula;
   if (rows.size() == 1) return by_formula;  // which is then found wrong

@@ -36,13 +36,17 @@ std::vector<base::StudyRows> twin_candidates(const base::StudyRows& study, const
 }  // namespace
 
 void PublishedOption::declare(CLI::App& app) {
-  app.add_option("--published", file_, "Published table to set the study against, such as sweeps/published/moonlight_16b_8xh100.json");
+  app.add_option("--published", file_,
+                 "Published table to set the study against: a file, such as sweeps/published/moonlight_16b_8xh100.json, or the name of one "
+                 "that was imported");
 }
 
-std::variant<std::optional<protocol::Published>, Exit> PublishedOption::load(Streams streams) const {
+std::variant<std::optional<protocol::Published>, Exit> PublishedOption::load(const GlobalOptions& options, Streams streams) const {
   if (file_.empty()) return std::nullopt;
+  const std::filesystem::path imported = protocol::WorkspacePaths{options.workspace}.published(file_);
+  const bool is_name = protocol::may_name_a_file(file_) && !std::filesystem::exists(file_) && std::filesystem::exists(imported);
   try {
-    return protocol::read_published(file_);
+    return protocol::read_published(is_name ? imported.string() : file_);
   } catch (const protocol::DocumentError& error) {
     streams.err << "rematch: --published: " << error.what() << "\n";
     return Exit::kUsage;

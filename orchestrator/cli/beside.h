@@ -14,13 +14,14 @@
 
 namespace rematch::cli {
 
-// The option --published FILE.
+// The option --published FILE or NAME.
 class PublishedOption {
  public:
   void declare(CLI::App& app);
   bool is_given() const { return !file_.empty(); }
-  // nullopt where the option was not given. kUsage, and the reason on streams.err, when the file is not there or no published table.
-  std::variant<std::optional<protocol::Published>, Exit> load(Streams streams) const;
+  // nullopt where the option was not given. kUsage, and the reason on streams.err, when there is neither such a file nor an imported table
+  // of that name in the workspace, or it is no published table.
+  std::variant<std::optional<protocol::Published>, Exit> load(const GlobalOptions& options, Streams streams) const;
 
  private:
   std::string file_;

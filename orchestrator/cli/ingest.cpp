@@ -1,14 +1,17 @@
-// `rematch ingest`: the database again, from the trial folders alone.
+// `rematch ingest`: the database again, from the folders of the workspace alone; with --published, the import of others' tables.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <filesystem>
 #include <future>
+#include <nlohmann/json.hpp>
 #include <ostream>
 #include <tuple>
 #include <vector>
 
 #include "orchestrator/base/study_plan.h"
+#include "orchestrator/cli/imported_tables.h"
 #include "orchestrator/cli/kept_report.h"
+#include "orchestrator/cli/published_import.h"
 #include "orchestrator/cli/study_folders.h"
 #include "orchestrator/cli/verb.h"
 #include "orchestrator/collect/collect.h"
@@ -80,22 +83,33 @@ class AttemptReader {
 class IngestVerb final : public Verb {
  public:
   std::string name() const override { return "ingest"; }
-  std::string summary() const override { return "Rebuild the database from the trial folders"; }
+  std::string summary() const override { return "Rebuild the database from the trial folders, or import published tables"; }
 
   void declare(CLI::App& app) override {
-    app.add_flag("--rebuild", rebuild_, "Put the database aside first, whatever is in it, and make it anew");
+    CLI::Option* rebuild = app.add_flag("--rebuild", rebuild_, "Put the database aside first, whatever is in it, and make it anew");
+    import_.declare(app);
+    app.get_option("--published")->excludes(rebuild);
     app.footer(
         "Examples:\n"
         "  rematch ingest\n"
         "  rematch ingest --rebuild\n"
         "  rematch --workspace /data/rematch-runs ingest\n"
+        "  rematch ingest --published sweeps/published/*.json\n"
+        "  rematch ingest --published sweeps/published/moonlight_16b_8xh100.json --dry-run -f json\n"
         "The database holds nothing that the folders do not: deleting it and ingesting gives the same rows. One that is damaged, or of\n"
         "a newer program, is put aside by --rebuild as rematch.db.aside-1. All is replaced in one go: an ingest that dies changes "
         "nothing.\n"
-        "Exit: 0 rebuilt, 8 a run is under way in this workspace, the database cannot be written, or a study cannot be read.");
+        "--published imports tables that others published, and audits them: differences recomputed, throughput x time, units, rounding, "
+        "what "
+        "is\n"
+        "unmatched, and what each table supports. Figures that are contradicted are findings: the exit is 0, and a line on stderr counts "
+        "them.\n"
+        "Exit: 0 rebuilt, or audited and imported, 2 a file is no published table: none is imported, 8 a run is under way in this "
+        "workspace, the database cannot be written, or a study cannot be read.");
   }
 
   Exit run(const GlobalOptions& options, Streams streams) override {
+    if (import_.is_asked_for()) return import_.run(options, streams);
     const protocol::WorkspacePaths workspace{options.workspace};
     if (!std::filesystem::exists(workspace.root)) {
       streams.err << "rematch: there is no workspace " << workspace.root.string() << "; --workspace names another place\n";
@@ -128,6 +142,11 @@ class IngestVerb final : public Verb {
       else
         exit = complain(plan.error(), streams);
     }
+    for (const base::Result<protocol::Published>& table : imported_tables(workspace.root))
+      if (table)
+        database.put_published(table.value().name, protocol::to_json(table.value()).dump());
+      else
+        exit = complain(table.error(), streams);
     return exit;
   }
 
@@ -168,6 +187,7 @@ class IngestVerb final : public Verb {
   }
 
   bool rebuild_ = false;
+  PublishedImport import_;
 };
 
 const VerbRegistrar<IngestVerb> registrar;

@@ -34,6 +34,7 @@ class ReportVerb final : public Verb {
         "  rematch report first -o first.csv\n"
         "  rematch report first --style guide\n"
         "  rematch report moonlight_16b_8xh100 --published sweeps/published/moonlight_16b_8xh100.json\n"
+        "  rematch report moonlight_16b_8xh100 --published moonlight_16b_8xh100    (imported by `ingest --published`)\n"
         "  rematch report first --force\n"
         "Exit: 0 printed (what the study came to stands in the report), 2 no such study, no published table, or a file of no known format, "
         "7 printed, and trials that "
@@ -53,7 +54,7 @@ class ReportVerb final : public Verb {
       streams.err << "rematch: " << found.error().message << "\n";
       return Exit::kUsage;
     }
-    const auto published = published_.load(streams);
+    const auto published = published_.load(options, streams);
     if (const Exit* exit = std::get_if<Exit>(&published)) return *exit;
     const auto& table = std::get<std::optional<protocol::Published>>(published);
     const std::string& study_id = found.value().study_id;

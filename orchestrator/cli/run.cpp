@@ -50,7 +50,7 @@ class RunVerb final : public Verb {
   }
 
   Exit run(const GlobalOptions& options, Streams streams) override {
-    const auto published = published_.load(streams);
+    const auto published = published_.load(options, streams);
     if (const Exit* exit = std::get_if<Exit>(&published)) return *exit;
     const auto loaded = load_sweep(arguments_, options, streams);
     if (const Exit* exit = std::get_if<Exit>(&loaded)) return *exit;

@@ -79,7 +79,8 @@ void add_published_delta(const Published& published, const PublishedRow& row, Co
     delta.published_bytes = peak.figure.bytes - other_bytes;
     delta.published_fraction = stats::difference_fraction(static_cast<double>(peak.figure.bytes), static_cast<double>(other_bytes));
   }
-  if (const protocol::PublishedDelta* printed = printed_delta(row)) delta.published_fraction = printed->percent / 100;
+  if (const protocol::PublishedDelta* printed = printed_delta(row); printed != nullptr && printed->percent)
+    delta.published_fraction = *printed->percent / 100;
 }
 
 std::optional<ComparedDelta> compare_delta(const StudyRows& study, const Published& published, const PublishedRow& row,

@@ -19,8 +19,6 @@ bool is_control(const PublishedRow& row) {
   return *row.recompute->recompute_granularity == "selective" && modules && modules->empty();
 }
 
-std::string name_of(const PublishedRow& row) { return row.arm ? *row.arm : "'" + row.description + "'"; }
-
 class NotStated {
  public:
   template <typename T>
@@ -43,7 +41,8 @@ class NotStated {
 void add_layout(const protocol::PublishedLayout& layout, NotStated& missing) {
   missing.setting("layout.tensor_model_parallel_size", layout.tensor_model_parallel_size);
   missing.setting("layout.pipeline_model_parallel_size", layout.pipeline_model_parallel_size);
-  missing.setting("layout.virtual_pipeline_model_parallel_size", layout.virtual_pipeline_model_parallel_size);
+  if (layout.pipeline_model_parallel_size != 1)  // one stage has no virtual ones
+    missing.setting("layout.virtual_pipeline_model_parallel_size", layout.virtual_pipeline_model_parallel_size);
   missing.setting("layout.context_parallel_size", layout.context_parallel_size);
   missing.setting("layout.expert_model_parallel_size", layout.expert_model_parallel_size);
 }
@@ -65,7 +64,14 @@ std::string rows_text(const std::vector<ComparedRow>& rows) {
 
 }  // namespace
 
-bool has_control(const Published& published) { return std::any_of(published.rows.begin(), published.rows.end(), is_control); }
+std::string name_of(const PublishedRow& row) { return row.arm ? *row.arm : "'" + row.description + "'"; }
+
+const PublishedRow* find_control(const Published& published) {
+  const auto found = std::find_if(published.rows.begin(), published.rows.end(), is_control);
+  return found == published.rows.end() ? nullptr : &*found;
+}
+
+bool has_control(const Published& published) { return find_control(published) != nullptr; }
 
 std::vector<std::string> fields_not_stated(const Published& published) {
   NotStated missing;

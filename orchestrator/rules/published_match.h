@@ -10,8 +10,12 @@
 
 namespace rematch::rules {
 
-// A row that recomputed nothing.
+// The row that recomputed nothing; nullptr: there is none.
+const protocol::PublishedRow* find_control(const protocol::Published& published);
 bool has_control(const protocol::Published& published);
+
+// Its arm; of a row that names none its description in quotes.
+std::string name_of(const protocol::PublishedRow& row);
 
 // Fields of the setting and of the rows that the source does not state: "setting.attention", "peak_allocated.ranks of mlp, mlp+core_attn".
 std::vector<std::string> fields_not_stated(const protocol::Published& published);

@@ -71,4 +71,14 @@ std::vector<SettingDifference> setting_differences(const protocol::Published& pu
   return std::move(differences).all();
 }
 
+bool does_same_work(const protocol::Published& published, const protocol::Trial& trial) {
+  const protocol::PublishedSetting& setting = published.setting;
+  if (!setting.preset || !setting.seq_length || !setting.global_batch_size) return false;
+  Differences differences;
+  compare_model(setting, trial.model, differences);
+  differences.note("seq_length", setting.seq_length, trial.training.seq_length);
+  differences.note("global_batch_size", setting.global_batch_size, trial.training.global_batch_size);
+  return std::move(differences).all().empty();
+}
+
 }  // namespace rematch::rules

@@ -14,6 +14,7 @@
 #include "schemas/protocol/parallel_dims.h"
 #include "schemas/protocol/pipeline_layers.h"
 #include "schemas/protocol/training_problems.h"
+#include "schemas/protocol/trial_paths.h"
 
 namespace rematch::spec {
 
@@ -28,11 +29,8 @@ bool contains(const Names& names, const std::string& name) { return std::find(na
 
 void check_name(ParseState& state) {
   const std::string& name = state.spec.common.study;
-  const char* const allowed = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-";
-  const bool fit = !name.empty() && name.size() <= 64 && name.front() != '.' && name.find_first_not_of(allowed) == std::string::npos;
-  if (!fit && state.sound({"name"}))
-    state.refuse_first({"name"},
-                       "wanted 1 to 64 letters, digits, '.', '_' or '-', not starting with '.' (it names a folder); found '" + name + "'");
+  if (!protocol::may_name_a_file(name) && state.sound({"name"}))
+    state.refuse_first({"name"}, std::string("wanted ") + protocol::kFileNameRule + " (it names a folder); found '" + name + "'");
 }
 
 void check_device(ParseState& state) {

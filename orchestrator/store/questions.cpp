@@ -45,6 +45,10 @@ const std::map<std::string, CannedQuestion>& questions() {
                              ", x.rank, x.position", "x.phase")},
       {"arms",
        {"v.*", "study s CROSS JOIN arms v ON v.study_id = s.study_id", "s.name, s.study_id, v.position", "v.arm", "v.outcome", "", ""}},
+      // Its tables are filtered by the name of the study that they belong to.
+      {"published",
+       {"v.*", "(SELECT name, name AS study_id FROM published_table) s CROSS JOIN published v ON v.study = s.name", "v.study, v.position",
+        "v.arm", "v.outcome", "", ""}},
       {"studies", {"v.*", "studies v JOIN study s ON s.study_id = v.study_id", "v.study, v.study_id", "", "v.conclusion", "", ""}},
   };
   return all;

@@ -1,6 +1,7 @@
 #include "orchestrator/store/store.h"
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "orchestrator/base/planned_provenance.h"
@@ -142,6 +143,12 @@ void Store::put_report(const std::string& study_id, const StoredReport& report) 
   insert_values(*database_, "report", {{"study_id", study_id}}, columns, OnConflict::kUpdate);
 }
 
+void Store::put_published(const std::string& name, const std::string& document) {
+  ColumnWriter columns;
+  columns("document", document);
+  insert_values(*database_, "published_table", {{"name", name}}, columns, OnConflict::kUpdate);
+}
+
 void Store::replace_all(const std::function<void()>& fill) {
   const WithoutForeignKeys faster(*database_);
   Transaction transaction(*database_);
@@ -187,6 +194,20 @@ std::optional<StoredReport> Store::report(const std::string& study_id, ReportPlo
   from_value(rows.front()[3], report.conclusion);
   if (plots == ReportPlots::kRead) from_value(rows.front()[4], report.plots);
   return report;
+}
+
+std::optional<protocol::Trial> Store::first_trial(const std::string& study_id) const {
+  const auto rows = database_->query("SELECT document FROM trial WHERE study_id = ? ORDER BY run_position, trial_id LIMIT 1", {study_id});
+  if (rows.empty()) return std::nullopt;
+  return protocol::parse_trial(nlohmann::json::parse(std::get<std::string>(rows.front().front())));
+}
+
+std::optional<double> Store::flops_per_step(const std::string& study_id) const {
+  std::optional<double> flops;
+  const auto rows = database_->query(
+      "SELECT flops_per_step FROM rank WHERE study_id = ? AND flops_per_step > 0 ORDER BY trial_id, attempt, rank LIMIT 1", {study_id});
+  if (!rows.empty()) from_value(rows.front().front(), flops);
+  return flops;
 }
 
 std::vector<std::string> Store::trial_ids(const std::string& study_id) const {

@@ -95,6 +95,8 @@ class Store {
   void put_verdicts(const std::string& study_id, const base::StudyVerdict& verdict);
   // Replaces the report of the study, which must have been put. It goes when a plan or an attempt of the study is put.
   void put_report(const std::string& study_id, const StoredReport& report);
+  // Inserts or replaces the published table of that name; `document` is its JSON.
+  void put_published(const std::string& name, const std::string& document);
   // Removes every row, then lets `fill` write through this store: all of it is there in the end or, when `fill` throws or the process dies,
   // what was there before.
   void replace_all(const std::function<void()>& fill);
@@ -105,6 +107,10 @@ class Store {
   // `plots` only when asked for: they are many times the rest.
   enum class ReportPlots { kLeft, kRead };
   std::optional<StoredReport> report(const std::string& study_id, ReportPlots plots = ReportPlots::kLeft) const;
+  // The study's trial that runs first; nullopt: it has none.
+  std::optional<protocol::Trial> first_trial(const std::string& study_id) const;
+  // What a rank of the study said of its model's work, by Megatron's formula; nullopt: no rank came so far.
+  std::optional<double> flops_per_step(const std::string& study_id) const;
   // In the order in which they run; empty for a study that was never put.
   std::vector<std::string> trial_ids(const std::string& study_id) const;
   std::vector<AttemptKey> attempt_keys(const std::string& study_id) const;  // by trial id, then attempt

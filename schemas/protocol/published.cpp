@@ -10,6 +10,7 @@
 #include "schemas/protocol/document_error.h"
 #include "schemas/protocol/json_fields.h"
 #include "schemas/protocol/recompute_arm.h"
+#include "schemas/protocol/trial_paths.h"
 
 namespace rematch::protocol {
 
@@ -217,6 +218,10 @@ void check_row(const std::string& path, const Published& published, const Publis
     const std::string delta_path = path + ".deltas[" + std::to_string(i) + "]";
     if (row.deltas[i].against == row.arm || find_row(published, row.deltas[i].against) == nullptr)
       refuse(delta_path + ".against", "the arm of another row", row.deltas[i].against);
+    if (!row.deltas[i].percent && !row.deltas[i].magnitude) refuse(delta_path, "a percentage, a magnitude or both", "neither");
+    if (row.deltas[i].percent.has_value() != row.deltas[i].decimal_places.has_value())
+      refuse(delta_path + ".decimal_places", "a number where there is a percentage, else null",
+             row.deltas[i].decimal_places ? std::to_string(*row.deltas[i].decimal_places) : "null");
     check_figure(delta_path + ".magnitude", row.deltas[i].magnitude);
   }
 }
@@ -233,6 +238,7 @@ nlohmann::json to_json(const Published& published) { return json_document(publis
 
 Published parse_published(const nlohmann::json& document) {
   auto published = read_document<Published>(document, "published", UnknownKeys::kRefuse);
+  if (!may_name_a_file(published.name)) refuse("published.name", kFileNameRule, printable(published.name));
   for (std::size_t i = 0; i < published.rows.size(); ++i) {
     const PublishedRow& row = published.rows[i];
     const std::string path = "published.rows[" + std::to_string(i) + "]";

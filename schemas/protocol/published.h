@@ -77,11 +77,11 @@ struct PublishedMean {
 
 // A difference that the source prints, beside the figures that it was made of.
 struct PublishedDelta {
-  std::string of;       // "peak_allocated" | "step_time_ms"
-  std::string against;  // the arm of another row
-  double percent = 0;   // less is negative
-  std::int64_t decimal_places = 0;
-  std::optional<PublishedBytes> magnitude;  // without its sign
+  std::string of;                              // "peak_allocated" | "step_time_ms"
+  std::string against;                         // the arm of another row
+  std::optional<double> percent;               // less is negative
+  std::optional<std::int64_t> decimal_places;  // of the percentage, null with it
+  std::optional<PublishedBytes> magnitude;     // without its sign; this or the percentage is there
 };
 
 enum class PublishedEnd { kCompleted, kOutOfMemory, kNotStated };

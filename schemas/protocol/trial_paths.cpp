@@ -20,12 +20,19 @@ std::string four_digits(std::int64_t number) {
 
 }  // namespace
 
+bool may_name_a_file(std::string_view name) {
+  constexpr std::string_view kAllowed = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-";
+  return !name.empty() && name.size() <= 64 && name.front() != '.' && name.find_first_not_of(kAllowed) == std::string_view::npos;
+}
+
 std::filesystem::path WorkspacePaths::database() const { return root / "rematch.db"; }
 std::filesystem::path WorkspacePaths::lock() const { return root / "lock"; }
 std::filesystem::path WorkspacePaths::studies() const { return root / "studies"; }
 std::filesystem::path WorkspacePaths::study(const std::string& name, const std::string& study_id) const {
   return studies() / (name + "-" + study_id);
 }
+std::filesystem::path WorkspacePaths::published() const { return root / "published"; }
+std::filesystem::path WorkspacePaths::published(const std::string& name) const { return published() / (name + ".json"); }
 
 std::filesystem::path StudyPaths::sweep() const { return root / "sweep.yaml"; }
 std::filesystem::path StudyPaths::plan() const { return root / "study.json"; }

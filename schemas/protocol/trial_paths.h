@@ -4,16 +4,23 @@
 #include <cstdint>
 #include <filesystem>
 #include <string>
+#include <string_view>
 
 namespace rematch::protocol {
 
-// <workspace>/rematch.db, <workspace>/lock, <workspace>/studies/<name>-<id>/
+// Names that users choose and that become file names: of studies and of published tables.
+inline constexpr const char* kFileNameRule = "1 to 64 letters, digits, '.', '_' or '-', not starting with '.'";
+bool may_name_a_file(std::string_view name);
+
+// <workspace>/rematch.db, <workspace>/lock, <workspace>/studies/<name>-<id>/, <workspace>/published/<name>.json
 struct WorkspacePaths {
   std::filesystem::path root;
   std::filesystem::path database() const;
   std::filesystem::path lock() const;  // held by the controller that works here
   std::filesystem::path studies() const;
   std::filesystem::path study(const std::string& name, const std::string& study_id) const;
+  std::filesystem::path published() const;
+  std::filesystem::path published(const std::string& name) const;  // of an imported table
 };
 
 // <study>/sweep.yaml (the file as given), <study>/study.json (resolved plan), <study>/trials/<trial_id>/, and of a study under Slurm

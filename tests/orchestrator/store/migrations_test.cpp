@@ -77,7 +77,8 @@ TEST_F(MigrationsTest, OpensADatabaseOfTheFirstSchemaWithItsStepsAndWithoutAttri
         "UPDATE attempt SET launch_document = json_remove(launch_document, '$.nodes', '$.allocation', '$.ranks[0].node', "
         "'$.ranks[1].node')");
     database.execute_script(
-        "DROP VIEW errors; DROP VIEW studies; DROP TABLE report; DROP INDEX study_by_name; DROP INDEX trial_in_run_order; "
+        "DROP VIEW published; DROP VIEW published_deltas; DROP TABLE published_table; DROP VIEW errors; DROP VIEW studies; "
+        "DROP TABLE report; DROP INDEX study_by_name; DROP INDEX trial_in_run_order; "
         "DROP INDEX attempt_key");
     database.execute_script(
         "DROP TABLE decision; DROP TABLE effect; DROP TABLE interaction; DROP TABLE time_fit; DROP TABLE diagnosis; DROP TABLE "

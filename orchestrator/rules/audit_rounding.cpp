@@ -1,0 +1,134 @@
+// Check: figures with fewer digits than the differences that one would read from them.
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <map>
+#include <set>
+
+#include "orchestrator/rules/audit_checks.h"
+#include "orchestrator/rules/published_match.h"
+
+namespace rematch::rules::audit {
+
+namespace {
+
+using protocol::Published;
+using protocol::PublishedBytes;
+using protocol::PublishedDelta;
+using protocol::PublishedMean;
+using protocol::PublishedRow;
+
+constexpr double kCoarseStep = 0.1;  // of a printed percentage: half a step of its last digit
+
+const PublishedBytes* peak_of(const PublishedRow& row) { return row.peak_allocated ? &row.peak_allocated->figure : nullptr; }
+
+// Peaks that their digits do not tell apart.
+void check_equal_peaks(const Published& published, Findings& findings) {
+  std::map<std::string, std::vector<std::string>> rows_by_text;
+  for (const PublishedRow& row : published.rows)
+    if (const PublishedBytes* peak = peak_of(row)) rows_by_text[peak->as_published].push_back(name_of(row));
+  for (const PublishedRow& row : published.rows) {
+    const PublishedBytes* peak = peak_of(row);
+    if (peak == nullptr) continue;
+    const std::vector<std::string>& names = rows_by_text[peak->as_published];
+    if (names.size() < 2 || names.front() != name_of(row)) continue;
+    findings.push_back(
+        {"rounding", listed(names), AuditSeverity::kWarning, peak->as_published, "",
+         "equal to " + bytes_text(static_cast<double>(peak->resolution_bytes)) + " only: a smaller difference between them does not show"});
+  }
+}
+
+void check_close_peaks(const Published& published, Findings& findings) {
+  for (std::size_t i = 0; i < published.rows.size(); ++i)
+    for (std::size_t j = 0; j < i; ++j) {
+      const PublishedBytes* own = peak_of(published.rows[i]);
+      const PublishedBytes* other = peak_of(published.rows[j]);
+      if (own == nullptr || other == nullptr || own->as_published == other->as_published) continue;
+      if (!is_same_view(*published.rows[i].peak_allocated, *published.rows[j].peak_allocated)) continue;
+      const PrintedRange difference = magnitude(printed_range(*own), printed_range(*other));
+      if (difference.low > 0) continue;
+      findings.push_back({"rounding", name_of(published.rows[j]) + " and " + name_of(published.rows[i]), AuditSeverity::kWarning,
+                          other->as_published + " and " + own->as_published, "0 to " + bytes_text(difference.high),
+                          "their difference is within rounding"});
+    }
+}
+
+void check_percent_steps(const PublishedRow& row, Findings& findings) {
+  for (const PublishedDelta& delta : row.deltas) {
+    if (!delta.percent || *delta.percent == 0) continue;
+    const PrintedRange printed = printed_range(*delta.percent, *delta.decimal_places);
+    const double share = (printed.high - printed.value) / std::abs(*delta.percent);
+    if (share < kCoarseStep) continue;
+    findings.push_back({"rounding", name_of(row), AuditSeverity::kNote, digits_text(*delta.percent, *delta.decimal_places) + " %", "",
+                        delta.of + " against " + delta.against + ": rounding of the percentage is " + digits_text(100 * share, 0) +
+                            " % of it: it stands for " + digits_text(printed.low, *delta.decimal_places + 1) + " to " +
+                            digits_text(printed.high, *delta.decimal_places + 1) + " %"});
+  }
+}
+
+struct AboutFigure {
+  std::string row;
+  std::string text;
+};
+
+// One finding a column: a figure that stands for several rows is one statement.
+void check_about(const char* column, const std::vector<AboutFigure>& figures, Findings& findings) {
+  if (figures.empty()) return;
+  std::vector<std::string> rows;
+  std::set<std::string> seen;
+  std::vector<std::string> texts;
+  for (const AboutFigure& figure : figures) {
+    rows.push_back(figure.row);
+    if (seen.insert(figure.text).second) texts.push_back(figure.text);
+  }
+  const std::string once =
+      figures.size() > 1 && texts.size() == 1 ? "one figure for " + std::to_string(figures.size()) + " rows, no measurement of each; " : "";
+  findings.push_back({"rounding", listed(rows), AuditSeverity::kNote, listed(texts), "",
+                      std::string(column) + ": " + once + "\"about\": taken as good to one unit of its last digit"});
+}
+
+void check_means(const char* column, const char* unit, const Published& published,
+                 const std::function<const std::optional<PublishedMean>&(const PublishedRow&)>& mean_of, Findings& findings) {
+  std::vector<AboutFigure> about;
+  std::set<std::int64_t> places;
+  for (const PublishedRow& row : published.rows) {
+    const std::optional<PublishedMean>& mean = mean_of(row);
+    if (!mean) continue;
+    places.insert(mean->decimal_places);
+    if (mean->is_approximate) about.push_back({name_of(row), mean_text(*mean, unit)});
+  }
+  check_about(column, about, findings);
+  if (places.size() > 1)
+    findings.push_back({"rounding", column, AuditSeverity::kNote, "", "",
+                        "rows have from " + std::to_string(*places.begin()) + " to " + std::to_string(*places.rbegin()) +
+                            " decimal places: a difference of two is known to the coarser one"});
+}
+
+void check_peaks(const char* column, const Published& published,
+                 const std::function<const std::optional<protocol::PublishedPeak>&(const PublishedRow&)>& peak_of_row, Findings& findings) {
+  std::vector<AboutFigure> about;
+  for (const PublishedRow& row : published.rows)
+    if (const auto& peak = peak_of_row(row); peak && peak->figure.is_approximate)
+      about.push_back({name_of(row), "about " + peak->figure.as_published});
+  check_about(column, about, findings);
+}
+
+}  // namespace
+
+Findings rounding_findings(const Published& published) {
+  Findings findings;
+  check_equal_peaks(published, findings);
+  check_close_peaks(published, findings);
+  for (const PublishedRow& row : published.rows) check_percent_steps(row, findings);
+  check_peaks(
+      "peak_allocated", published, [](const PublishedRow& row) -> const auto& { return row.peak_allocated; }, findings);
+  check_peaks(
+      "peak_reserved", published, [](const PublishedRow& row) -> const auto& { return row.peak_reserved; }, findings);
+  check_means(
+      "step_time_ms", "ms", published, [](const PublishedRow& row) -> const auto& { return row.step_time_ms; }, findings);
+  check_means(
+      "tflops_per_gpu", "TFLOP/s", published, [](const PublishedRow& row) -> const auto& { return row.tflops_per_gpu; }, findings);
+  return findings;
+}
+
+}  // namespace rematch::rules::audit

@@ -1,0 +1,304 @@
+// The audit of tables made in code with one thing wrong, and of those that are shipped.
+#include "orchestrator/rules/audit_published.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "tests/orchestrator/made_up_table.h"
+
+namespace rematch::rules {
+namespace {
+
+using enum AuditSeverity;
+using protocol::Published;
+using tests::made_up_table;
+
+const WorkByFormula kMadeUpWork{tests::kMadeUpFlops, "study made_up"};
+// As `rematch run --simulate` counts them of the sweeps beside the tables.
+const WorkByFormula kMoonlightWork{281033954033664.0, "study moonlight"};
+const WorkByFormula kNemotronWork{2.920034447917056e15, "study nemotron"};
+
+Published shipped(const std::string& name) {
+  return protocol::read_published(std::string(REMATCH_SOURCE_DIR "/sweeps/published/") + name + ".json");
+}
+
+std::vector<AuditFinding> findings_of(const PublishedAudit& audit, const std::string& check, const std::string& subject = "") {
+  std::vector<AuditFinding> found;
+  std::copy_if(audit.findings.begin(), audit.findings.end(), std::back_inserter(found),
+               [&](const AuditFinding& finding) { return finding.check == check && (subject.empty() || finding.subject == subject); });
+  return found;
+}
+
+bool any_says(const std::vector<AuditFinding>& findings, AuditSeverity severity, const std::string& words) {
+  return std::any_of(findings.begin(), findings.end(), [&](const AuditFinding& finding) {
+    return finding.severity == severity && finding.words.find(words) != std::string::npos;
+  });
+}
+
+bool any_has(const std::vector<std::string>& sentences, const std::string& words) {
+  return std::any_of(sentences.begin(), sentences.end(),
+                     [&](const std::string& sentence) { return sentence.find(words) != std::string::npos; });
+}
+
+std::ptrdiff_t num_confirmed(const PublishedAudit& audit) {
+  return std::count_if(audit.deltas.begin(), audit.deltas.end(), [](const AuditedDelta& delta) { return delta.verdict == kConfirmed; });
+}
+
+const AuditedPair& pair_of(const PublishedAudit& audit, const std::string& arm) {
+  return *std::find_if(audit.pairs.begin(), audit.pairs.end(), [&](const AuditedPair& pair) { return pair.arm == arm; });
+}
+
+TEST(AuditPublished, FindsNothingWrongInASoundTable) {
+  const PublishedAudit audit = audit_published(made_up_table(), kMadeUpWork);
+  EXPECT_EQ(num_contradicted(audit), 0);
+  EXPECT_EQ(num_confirmed(audit), 4);
+  EXPECT_EQ(audit.deltas.size(), 4U);
+  EXPECT_TRUE(findings_of(audit, "units").empty());
+  EXPECT_TRUE(any_says(findings_of(audit, "work"), kConfirmed, "one number within rounding"));
+  EXPECT_TRUE(any_says(findings_of(audit, "control", "[]"), kConfirmed, "did not fail"));
+}
+
+TEST(AuditPublished, ContradictsADifferenceThatItsFiguresDoNotGive) {
+  Published table = made_up_table();
+  table.rows[1].deltas[1].percent = 4.4;
+  const PublishedAudit audit = audit_published(table, kMadeUpWork);
+  EXPECT_EQ(num_contradicted(audit), 1);
+  const auto found = findings_of(audit, "deltas", "moe_act");
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].severity, kContradicted);
+  EXPECT_EQ(found[0].published, "+4.40 %");
+  EXPECT_EQ(found[0].recomputed, "+4.00 %");
+}
+
+TEST(AuditPublished, LetsADifferenceBeOffByWhatRoundingLeavesOpenAndNoMore) {
+  for (const auto& [percent, verdict] : {std::pair(4.0, kConfirmed), {4.01, kConfirmed}, {4.02, kContradicted}}) {
+    Published table = made_up_table();
+    table.rows[1].deltas[1].percent = percent;  // of 104.00 / 100.00: 3.9898 to 4.0102, and half a unit of the printed digit
+    EXPECT_EQ(audit_published(table).deltas[2].verdict, verdict) << percent;
+  }
+}
+
+TEST(AuditPublished, ChecksAMagnitudeByItself) {
+  Published table = made_up_table();
+  table.rows[1].deltas[0].magnitude = tests::gigabytes(0.726);
+  const PublishedAudit audit = audit_published(table);
+  EXPECT_EQ(audit.deltas[0].verdict, kConfirmed);
+  EXPECT_EQ(audit.deltas[1].verdict, kContradicted);
+  EXPECT_EQ(audit.deltas[1].recomputed_bytes, 716'000'000);
+}
+
+TEST(AuditPublished, DoesNotCheckADifferenceWithoutAFigureAndSaysWhichIsMissing) {
+  Published table = made_up_table();
+  table.rows[1].step_time_ms.reset();
+  const PublishedAudit audit = audit_published(table);
+  EXPECT_EQ(audit.deltas[2].verdict, kNotCheckable);
+  EXPECT_EQ(audit.deltas[2].reason, "moe_act has no step_time_ms");
+  EXPECT_EQ(num_contradicted(audit), 0);
+}
+
+TEST(AuditPublished, FindsAFigureInGibibytesThatSaysGigabytes) {
+  Published table = made_up_table();
+  table.rows[1].peak_allocated->figure = tests::gigabytes(33.436);  // 35.902 GB
+  const PublishedAudit audit = audit_published(table, kMadeUpWork);
+  EXPECT_EQ(num_contradicted(audit), 2) << "the percentage and the bytes";
+  const auto found = findings_of(audit, "units");
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].subject, "moe_act");
+  EXPECT_EQ(found[0].published, "33.436 GB");
+  EXPECT_EQ(found[0].recomputed, "35.902 GB");
+  EXPECT_NE(found[0].words.find("is in GiB"), std::string::npos);
+}
+
+TEST(AuditPublished, FindsAMagnitudeInMebibytesThatSaysMegabytes) {
+  Published table = made_up_table();
+  table.rows[1].deltas[0].magnitude = protocol::PublishedBytes{"683 MB", 683'000'000, 1'000'000, false};
+  const auto found = findings_of(audit_published(table), "units");
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_NE(found[0].words.find("683 MB is in MiB"), std::string::npos);
+}
+
+TEST(AuditPublished, RefusesMoreThanADeviceHasAndMoreThanIsReserved) {
+  Published table = made_up_table();
+  table.rows[2].deltas.clear();
+  table.rows[2].peak_allocated->figure = tests::gigabytes(86.1);
+  EXPECT_TRUE(any_says(findings_of(audit_published(table), "units"), kContradicted, "more than a device of the stated hardware has"));
+  table.rows[2].peak_allocated->figure = tests::gigabytes(85.8);
+  EXPECT_TRUE(findings_of(audit_published(table), "units").empty()) << "80 GiB";
+  table.rows[2].peak_reserved = protocol::PublishedPeak{tests::gigabytes(80), std::nullopt, std::nullopt, std::nullopt};
+  EXPECT_TRUE(any_says(findings_of(audit_published(table), "units"), kContradicted, "more is allocated than reserved"));
+}
+
+struct WrongThroughput {
+  const char* name;
+  double factor;
+  const char* check;
+  const char* words;
+};
+
+class WrongThroughputs : public ::testing::TestWithParam<WrongThroughput> {};
+
+TEST_P(WrongThroughputs, AreFoundByTheFormulaAndByTheOtherRows) {
+  Published table = made_up_table();
+  table.rows[1].tflops_per_gpu->value *= GetParam().factor;
+  for (const auto& formula : {std::optional(kMadeUpWork), std::optional<WorkByFormula>()}) {
+    const PublishedAudit audit = audit_published(table, formula);
+    const auto found = findings_of(audit, GetParam().check, "moe_act");
+    EXPECT_TRUE(any_says(found, kContradicted, GetParam().words)) << (formula ? "formula" : "rows");
+    EXPECT_EQ(num_contradicted(audit), 1);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(AuditPublished, WrongThroughputs,
+                         ::testing::Values(WrongThroughput{"Plain", 1.2, "work", "one of the two is wrong"},
+                                           WrongThroughput{"Lower", 0.9, "work", "one of the two is wrong"},
+                                           WrongThroughput{"OfAllGpus", 2, "units", "of all GPUs together"},
+                                           WrongThroughput{"DividedTwice", 0.5, "units", "divided by the number of GPUs twice"},
+                                           WrongThroughput{"Thousand", 1000, "units", "GFLOP/s"},
+                                           WrongThroughput{"Thousandth", 0.001, "units", "in seconds"},
+                                           WrongThroughput{"Gibi", 1.0737, "units", "giga were 2^30"}),
+                         [](const auto& param) { return std::string(param.param.name); });
+
+TEST(AuditPublished, SaysWhenAllRowsCountTheWorkAnotherWay) {
+  Published table = made_up_table();
+  for (protocol::PublishedRow& row : table.rows) row.tflops_per_gpu->value *= 4.0 / 3;  // a replay counted in
+  const PublishedAudit audit = audit_published(table, kMadeUpWork);
+  EXPECT_TRUE(any_says(findings_of(audit, "work", "all rows"), kWarning, "the source counts another way"));
+  EXPECT_TRUE(audit.spread_is_least);
+  EXPECT_EQ(num_contradicted(audit), 0);
+}
+
+// Ten steps of which the mean of work / time exceeds work / mean time by `excess`.
+Published spread_table(double excess_of_moe_act) {
+  Published table = made_up_table();
+  table.rows[1].tflops_per_gpu->value *= 1 + excess_of_moe_act;
+  return table;
+}
+
+TEST(AuditPublished, ReadsTheSpreadOfStepsFromTheExcessOfThroughput) {
+  const PublishedAudit audit = audit_published(spread_table(0.01), kMadeUpWork);
+  EXPECT_NEAR(audit.work[1].excess_fraction.value(), 0.01, 1e-4);
+  EXPECT_NEAR(audit.work[1].spread_fraction.value(), 0.1, 1e-3);
+  EXPECT_EQ(audit.work[1].num_iterations, 10);
+  EXPECT_NEAR(audit.work[1].standard_error_fraction.value(), 0.1 / 3, 1e-3);
+  EXPECT_EQ(audit.times[0].stands, TimeStands::kNotToldApart) << "4 % where the mean is known to 3.3 %";
+  EXPECT_EQ(audit.times[1].stands, TimeStands::kBeyondSpread);
+  EXPECT_TRUE(any_says(findings_of(audit, "spread", "moe_act"), kWarning, "not told apart"));
+}
+
+TEST(AuditPublished, KnowsTheLeastSpreadOnlyWhereNoStudyCountedTheWork) {
+  const PublishedAudit audit = audit_published(spread_table(0.01));
+  EXPECT_TRUE(audit.spread_is_least);
+  EXPECT_TRUE(any_says(findings_of(audit, "work"), kNotCheckable, "no study of the workspace"));
+  EXPECT_NEAR(audit.work[1].spread_fraction.value(), 0.1, 1e-3);
+  EXPECT_TRUE(any_says(findings_of(audit, "spread", "all rows"), kWarning, "spread by at least"));
+}
+
+TEST(AuditPublished, FindsEachOfFourLimitsByItself) {
+  Published table = made_up_table();  // a dense model
+  table.rows = {tests::sound_row({"mlp"}, 55.6, 100), tests::sound_row({"core_attn"}, 55.6, 104), tests::sound_row({}, 40, 95)};
+  table.rows[2].arm.reset();
+  table.rows[2].recompute.reset();
+  table.rows[2].description = "best so far";
+  table.rows[2].peak_allocated.reset();
+  const PublishedAudit audit = audit_published(table, kMadeUpWork);
+  EXPECT_TRUE(any_says(findings_of(audit, "control"), kWarning, "no row has a matched control"));
+  EXPECT_TRUE(any_says(findings_of(audit, "control", "'best so far'"), kWarning, "unpaired"));
+  EXPECT_TRUE(any_has(audit.leaves_open, "No matched control"));
+  EXPECT_TRUE(any_has(audit.leaves_open, "'best so far' is unpaired"));
+  EXPECT_TRUE(any_has(audit.leaves_open, "one dense workload"));
+  EXPECT_TRUE(any_has(audit.leaves_open, "no row recomputes a part of multi-latent attention or mixtures of experts"));
+  EXPECT_TRUE(any_has(audit.leaves_open, "does not rank labels"));
+  EXPECT_TRUE(any_says(findings_of(audit, "rounding", "mlp and core_attn"), kWarning, "equal to 1.0 MB only"));
+  EXPECT_EQ(pair_of(audit, "core_attn").basis, "reference, not control");
+}
+
+TEST(AuditPublished, DoesNotFindThoseLimitsWhereThereAreNone) {
+  const PublishedAudit audit = audit_published(made_up_table(), kMadeUpWork);
+  EXPECT_FALSE(any_has(audit.leaves_open, "No matched control"));
+  EXPECT_FALSE(any_has(audit.leaves_open, "unpaired"));
+  EXPECT_FALSE(any_has(audit.leaves_open, "dense"));
+  EXPECT_TRUE(any_has(audit.leaves_open, "no row recomputes a part of gated delta nets")) << "that alone is not in its rows";
+}
+
+TEST(AuditPublished, NamesRowsThatDifferInMoreThanRecompute) {
+  Published table = made_up_table();
+  table.rows[1].precision = "fp8";
+  table.rows[2].peak_allocated->after_iteration = 1;
+  table.rows[2].step_time_ms->first_iteration = 7;
+  const PublishedAudit audit = audit_published(table);
+  EXPECT_TRUE(any_says(findings_of(audit, "matching", "precision"), kWarning, "fp8: moe_act"));
+  EXPECT_TRUE(any_says(findings_of(audit, "matching", "peak_allocated"), kWarning, "after iteration 1: mla_up_proj"));
+  EXPECT_TRUE(any_says(findings_of(audit, "matching", "step_time_ms"), kWarning, "iterations 7 to 20: mla_up_proj"));
+  EXPECT_FALSE(pair_of(audit, "mla_up_proj").peak_delta_bytes) << "peaks after different iterations are not subtracted";
+}
+
+TEST(AuditPublished, TakesTheFailedControlAsNoControl) {
+  Published table = made_up_table();
+  table.rows[0].outcome = {protocol::PublishedEnd::kOutOfMemory, 1, std::nullopt, std::nullopt, std::nullopt, ""};
+  table.rows[0].peak_allocated->after_iteration = 1;
+  table.rows[0].step_time_ms.reset();
+  table.rows[0].tflops_per_gpu.reset();
+  const PublishedAudit audit = audit_published(table);
+  EXPECT_TRUE(any_says(findings_of(audit, "control", "[]"), kWarning, "ran out of memory"));
+  EXPECT_EQ(pair_of(audit, "mla_up_proj").against, "moe_act");
+  EXPECT_EQ(pair_of(audit, "mla_up_proj").basis, "reference, not control");
+  EXPECT_TRUE(any_has(audit.leaves_open, "The control [] failed"));
+}
+
+TEST(AuditPublished, ConfirmsEachDifferenceOfMoonlightAndWarnsOfTheSpreadOfSteps) {
+  const PublishedAudit audit = audit_published(shipped("moonlight_16b_8xh100"), kMoonlightWork);
+  EXPECT_EQ(audit.deltas.size(), 11U);
+  EXPECT_EQ(num_confirmed(audit), 11);
+  EXPECT_EQ(num_contradicted(audit), 0);
+  for (const AuditedWork& work : audit.work) {
+    EXPECT_GT(*work.spread_fraction, 0.04) << work.arm;
+    EXPECT_LT(*work.spread_fraction, 0.12) << work.arm;
+  }
+  EXPECT_TRUE(any_says(findings_of(audit, "spread", "all rows"), kWarning, "step times within a run spread by "));
+  EXPECT_TRUE(any_says(findings_of(audit, "spread", "moe_act"), kWarning, "not told apart"));
+  EXPECT_TRUE(any_says(findings_of(audit, "spread", "core_attn"), kWarning, "not told apart"));
+  EXPECT_TRUE(any_says(findings_of(audit, "rounding", "core_attn"), kNote, "-0.015 to -0.005 %"));
+  EXPECT_TRUE(any_says(findings_of(audit, "floor", "layernorm+moe_act"), kWarning, "out of reach of labels"));
+  EXPECT_TRUE(any_says(findings_of(audit, "floor", "mla_up_proj+mlp"), kWarning, "out of reach of labels"));
+}
+
+TEST(AuditPublished, KeepsRowsOfNemotronThatAreNotComparableWithoutNumbers) {
+  const PublishedAudit audit = audit_published(shipped("nemotron_3_nano_16xh100"), kNemotronWork);
+  EXPECT_EQ(num_confirmed(audit), 5);
+  EXPECT_EQ(num_contradicted(audit), 0);
+  for (const char* arm : {"core_attn", "layernorm+moe_act"}) {
+    EXPECT_NE(pair_of(audit, arm).no_comparison.find("completed no iteration in common"), std::string::npos) << arm;
+    EXPECT_FALSE(pair_of(audit, arm).peak_delta_bytes) << arm;
+  }
+  EXPECT_EQ(pair_of(audit, "moe_act").basis, "after iteration 1, not a pass");
+  EXPECT_EQ(pair_of(audit, "moe_act").peak_delta_bytes, -4'194'000'000);
+  EXPECT_EQ(pair_of(audit, "moe+layernorm").basis, "reference, not control");
+  EXPECT_EQ(pair_of(audit, "moe+layernorm").against, "moe");
+  EXPECT_EQ(pair_of(audit, "moe+layernorm").peak_delta_bytes, -1'014'000'000);
+  EXPECT_TRUE(any_has(audit.leaves_open, "no numbers to compare of core_attn and layernorm+moe_act"));
+}
+
+TEST(AuditPublished, FindsAllLimitsOfTheLlamaHistory) {
+  const PublishedAudit audit = audit_published(shipped("llama3_70b_32xh100"));
+  EXPECT_TRUE(any_has(audit.leaves_open, "No matched control"));
+  EXPECT_TRUE(any_has(audit.leaves_open, "'golden throughput' is unpaired"));
+  EXPECT_TRUE(any_has(audit.leaves_open, "one dense workload"));
+  EXPECT_TRUE(any_has(audit.leaves_open, "multi-latent attention or mixtures of experts"));
+  EXPECT_TRUE(any_has(audit.leaves_open, "does not rank labels"));
+  EXPECT_TRUE(any_has(audit.supports, "a local trade-off of memory and throughput"));
+  EXPECT_TRUE(any_says(findings_of(audit, "rounding", "mlp and mlp+core_attn"), kWarning, "equal to 100.0 MB only"));
+  EXPECT_TRUE(any_says(findings_of(audit, "rounding", "core_attn and core_attn+layernorm"), kNote, "\"about\""));
+}
+
+TEST(AuditPublished, OfRowsWithoutFiguresClaimsNothing) {
+  const PublishedAudit audit = audit_published(shipped("nemotron_3_nano_8xh100"));
+  EXPECT_EQ(num_contradicted(audit), 0);
+  EXPECT_TRUE(audit.work.empty());
+  EXPECT_TRUE(findings_of(audit, "repeats").empty());
+  EXPECT_TRUE(findings_of(audit, "control").empty()) << "it names no arm";
+  EXPECT_FALSE(any_has(audit.leaves_open, "rank"));
+}
+
+}  // namespace
+}  // namespace rematch::rules

@@ -11,6 +11,7 @@
 #include "orchestrator/cli/kept_report.h"
 #include "orchestrator/cli/study_folders.h"
 #include "orchestrator/cli/verb.h"
+#include "orchestrator/cli/warn.h"
 #include "orchestrator/collect/collect.h"
 #include "orchestrator/engine/study_folder.h"
 #include "orchestrator/engine/workspace_lock.h"
@@ -161,8 +162,8 @@ class IngestVerb final : public Verb {
       if (attempt.rows.trial.trial_id == attempt.trial_id)
         rows.push_back(std::move(attempt.rows));
       else
-        streams.err << "rematch: " << attempt.folder.string() << " holds the trial.json of trial " << attempt.rows.trial.trial_id
-                    << "; it is left out\n";
+        warn(streams.err, {base::WarningId::kMisplacedTrial,
+                           attempt.folder.string() + " holds the trial.json of trial " + attempt.rows.trial.trial_id + "; it is left out"});
     }
     return rows;
   }

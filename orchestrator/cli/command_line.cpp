@@ -4,6 +4,8 @@
 #include <ostream>
 
 #include "orchestrator/base/study_plan.h"
+#include "orchestrator/cli/command_pages.h"
+#include "orchestrator/cli/unknown_word.h"
 #include "orchestrator/spec/sweep.h"
 #include "probes/host/build_id.h"
 #include "schemas/protocol/describe.h"
@@ -26,6 +28,12 @@ class ExamplesFirst final : public CLI::Formatter {
     return help;
   }
 };
+
+// Of the verb where one was understood.
+std::string help_hint(const CLI::App& app) {
+  const auto verbs = app.get_subcommands();
+  return "See `rematch" + (verbs.empty() ? "" : " " + verbs.front()->get_name()) + " --help`.";
+}
 
 std::string version_text() {
   std::string text = "rematch " REMATCH_VERSION ", build " + probes::program_build_id().value_or("-") + "\nschemas:";
@@ -60,7 +68,11 @@ class CommandLine {
     try {
       app_.parse(argc, argv);
     } catch (const CLI::ParseError& error) {
-      return app_.exit(error, streams.out, streams.err) == 0 ? Exit::kOk : Exit::kUsage;
+      if (error.get_exit_code() == 0) return app_.exit(error, streams.out, streams.err) == 0 ? Exit::kOk : Exit::kUsage;
+      const std::vector<std::string> words(argv + 1, argv + argc);
+      const auto unknown = unknown_word_message(program_page(app_), words);
+      streams.err << "rematch: " << unknown.value_or(error.what()) << "\n" << help_hint(app_) << "\n";
+      return Exit::kUsage;
     }
     options_.verbosity = num_verbose_ - num_quiet_;
     return chosen_->run(options_, streams);

@@ -1,6 +1,7 @@
 #include "orchestrator/cli/command_line.h"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <ostream>
 
 #include "orchestrator/base/study_plan.h"
@@ -78,6 +79,18 @@ class CommandLine {
     return chosen_->run(options_, streams);
   }
 
+  std::optional<std::string> problem_of(std::vector<std::string> words) {
+    std::reverse(words.begin(), words.end());  // as CLI11 takes them
+    try {
+      app_.parse(words);
+    } catch (const CLI::ParseError& error) {
+      if (error.get_exit_code() != 0) return error.what();
+    }
+    return std::nullopt;
+  }
+
+  ProgramPage pages() const { return program_page(app_); }
+
  private:
   void add(Verb& verb) {
     CLI::App* command = app_.add_subcommand(verb.name(), verb.summary());
@@ -94,6 +107,10 @@ class CommandLine {
 };
 
 }  // namespace
+
+std::optional<std::string> usage_problem(const std::vector<std::string>& words) { return CommandLine().problem_of(words); }
+
+ProgramPage command_pages() { return CommandLine().pages(); }
 
 Exit run_command_line(int argc, const char* const* argv, Streams streams) { return CommandLine().run(argc, argv, streams); }
 

@@ -40,7 +40,7 @@ class HelpVerb final : public Verb {
       streams.err << "rematch: " << spec::unknown_name_message(verb_, "a verb", names) << "\n";
       return Exit::kUsage;
     }
-    streams.out << program.get_subcommand(verb_)->help();
+    streams.out << program.get_subcommand(verb_)->help(program.get_name());
     return Exit::kOk;
   }
 

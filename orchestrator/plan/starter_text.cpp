@@ -32,7 +32,8 @@ std::string head_text(const Starter& starter) {
   text += "#   rematch run " + file + "        runs it; run it again to go on where it stopped\n";
   if (on_gpus(starter)) text += "#\n# It wants " + std::to_string(starter.layout.world_size) + " GPUs where it is not simulated.\n";
   return text +
-         "# Every run trains the same model on the same data; nothing but the recompute setting differs. Names are Megatron's.\nschema: " +
+         "#\n# Every run trains the same model on the same data; nothing but the recompute setting differs. Names are "
+         "Megatron's.\nschema: " +
          spec::kSweepSchema + "\nname: " + starter.preset->name + "\n";
 }
 

@@ -46,7 +46,6 @@ class Init(unittest.TestCase):
         planned = study.rematch("plan", path, *trainer)
         self.assertEqual(planned.returncode, 0, planned.stderr)
         self.assertNotIn("inactive", planned.stdout)
-        self.assertNotIn("warning", planned.stderr)
 
 
 class Pages(unittest.TestCase):

@@ -49,8 +49,9 @@ base::Result<StarterLayout> starter_layout(const protocol::Describe& trainer, co
   const auto row = std::find_if(kLayouts.begin(), kLayouts.end(), [&](const LayoutRow& each) { return each.preset == preset.name; });
   StarterLayout layout = row == kLayouts.end() ? StarterLayout{} : row->layout;
   layout.world_size = world_size.value_or(layout.world_size);
-  if (row == kLayouts.end()) layout.expert = std::gcd(layout.world_size, integer_field(trainer, preset, "num_moe_experts").value_or(1));
-  const std::int64_t step = layout.pipeline * std::lcm(layout.tensor, layout.expert);
+  if (row == kLayouts.end())
+    layout.expert = std::gcd(layout.world_size, std::max<std::int64_t>(1, integer_field(trainer, preset, "num_moe_experts").value_or(1)));
+  const std::int64_t step = std::max<std::int64_t>(1, layout.pipeline * std::lcm(layout.tensor, layout.expert));
   if (layout.world_size < 1 || layout.world_size % step != 0)
     return base::Error{"the layout of " + preset.name + " (TP " + std::to_string(layout.tensor) + ", PP " +
                        std::to_string(layout.pipeline) + ", EP " + std::to_string(layout.expert) + ") wants a multiple of " +

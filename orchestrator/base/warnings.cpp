@@ -36,6 +36,14 @@ std::string warnings_document() {
   return text;
 }
 
+std::string warning_line(std::string_view identifier, const std::string& text) {
+  return "warning [" + std::string(identifier) + "]: " + text;
+}
+
+std::string warning_line(WarningId id, const std::string& text) { return warning_line(warning_page(id).name, text); }
+
+std::string warning_line(const Warning& warning) { return warning_line(warning.id, warning.text); }
+
 std::string with_id(WarningId id, const std::string& text) { return "[" + std::string(warning_page(id).name) + "] " + text; }
 
 }  // namespace rematch::base

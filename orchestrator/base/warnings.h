@@ -42,4 +42,9 @@ struct Warning {
   std::string text;
 };
 
+// "warning [drift]: Step times drift ...": how a line for a terminal carries it.
+std::string warning_line(std::string_view identifier, const std::string& text);
+std::string warning_line(WarningId id, const std::string& text);
+std::string warning_line(const Warning& warning);
+
 }  // namespace rematch::base

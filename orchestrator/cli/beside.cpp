@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <ostream>
 
+#include "orchestrator/cli/warn.h"
 #include "orchestrator/rules/provenance.h"
 #include "orchestrator/rules/published_match.h"
 #include "orchestrator/rules/twin_study.h"
@@ -20,7 +21,7 @@ std::vector<base::StudyRows> twin_candidates(const base::StudyRows& study, const
   if (study.plan.trials.empty() || !std::filesystem::exists(database)) return {};
   const base::Result<store::Store> opened = store::Store::open(database);
   if (!opened) {
-    streams.err << "rematch: no other study is set beside this one: " << opened.error().message << "\n";
+    warn(streams.err, {base::WarningId::kNoTwin, "no other study is set beside this one: " + opened.error().message});
     return {};
   }
   std::vector<base::StudyRows> candidates;

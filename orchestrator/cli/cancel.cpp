@@ -13,6 +13,7 @@
 #include "orchestrator/cli/stop_request.h"
 #include "orchestrator/cli/study_folders.h"
 #include "orchestrator/cli/verb.h"
+#include "orchestrator/cli/warn.h"
 #include "orchestrator/engine/engine.h"
 #include "orchestrator/engine/workspace_lock.h"
 #include "orchestrator/launch/this_host.h"
@@ -77,7 +78,7 @@ class CancelVerb final : public Verb {
     slurm::Cluster cluster(*client, surroundings.user_id);
     const auto when = after_trial_ ? slurm::CancelWhen::kAfterTrial : slurm::CancelWhen::kNow;
     const slurm::CancelResult result = slurm::cancel_jobs(slurm::SubmissionStore(folder), cluster, when, surroundings);
-    for (const std::string& warning : result.warnings) streams.err << "rematch: " << warning << "\n";
+    for (const std::string& warning : result.warnings) warn(streams.err, {base::WarningId::kJobsNotAnswered, warning});
     if (after_trial_ && result.warnings.empty()) {
       streams.err
           << "rematch: no further trial is started; when the one that runs has ended, cancel again collects, and `rematch run` goes on\n";
@@ -98,7 +99,8 @@ class CancelVerb final : public Verb {
     ProgressPrinter progress(streams.err, {}, Chatter::kQuiet);
     const auto collected = engine::collect_study(plan, slurm::collect_options(options.workspace), progress);
     if (!collected) {
-      streams.err << "rematch: its jobs have ended; what they left was not collected: " << collected.error().message << "\n";
+      warn(streams.err, {base::WarningId::kCancelledNotCollected,
+                         "its jobs have ended; what they left was not collected: " + collected.error().message});
       return Exit::kEnvironment;
     }
     streams.err << "rematch: cancelled " << plan.name << "; " << plan.trials.size() - static_cast<std::size_t>(collected.value().num_undone)

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "orchestrator/cli/verb.h"
+#include "orchestrator/cli/warn.h"
 #include "orchestrator/compat/check.h"
 
 namespace rematch::cli {
@@ -45,11 +46,13 @@ class Checked {
     if (format_ == "json")
       streams_.out << nlohmann::json{{"schema", "rematch/checks/1"}, {"policy", policy_name()}, {"checks", records_}}.dump(2) << "\n";
     if (num_fragments_ > 0)
-      streams_.err << "rematch: " << num_fragments_
-                   << " without num_layers, hidden_size or num_attention_heads: laid over a plain model of 8 "
-                   << "dense layers in bf16 without dropout and graphed modules\n";
+      warn(streams_.err, {base::WarningId::kConfigFragments,
+                          std::to_string(num_fragments_) +
+                              " without num_layers, hidden_size or num_attention_heads: laid over a plain model of 8 dense layers in "
+                              "bf16 without dropout and graphed modules"});
     if (!keys_left_.empty())
-      streams_.err << "rematch: keys of a line that were not read: " << compat::joined({keys_left_.begin(), keys_left_.end()}) << "\n";
+      warn(streams_.err, {base::WarningId::kConfigKeysUnread,
+                          "keys of a line that were not read: " + compat::joined({keys_left_.begin(), keys_left_.end()})});
     streams_.err << "rematch: " << num_accepted_ << " accepted, " << num_refused_ << " refused, " << num_broken_ << " not readable; policy "
                  << policy_name() << "\n";
     if (num_broken_ > 0) return Exit::kUsage;

@@ -1,9 +1,12 @@
 #include "orchestrator/cli/command_line.h"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <ostream>
 
 #include "orchestrator/base/study_plan.h"
+#include "orchestrator/cli/command_pages.h"
+#include "orchestrator/cli/unknown_word.h"
 #include "orchestrator/spec/sweep.h"
 #include "probes/host/build_id.h"
 #include "schemas/protocol/describe.h"
@@ -26,6 +29,12 @@ class ExamplesFirst final : public CLI::Formatter {
     return help;
   }
 };
+
+// Of the verb where one was understood.
+std::string help_hint(const CLI::App& app) {
+  const auto verbs = app.get_subcommands();
+  return "See `rematch" + (verbs.empty() ? "" : " " + verbs.front()->get_name()) + " --help`.";
+}
 
 std::string version_text() {
   std::string text = "rematch " REMATCH_VERSION ", build " + probes::program_build_id().value_or("-") + "\nschemas:";
@@ -60,11 +69,27 @@ class CommandLine {
     try {
       app_.parse(argc, argv);
     } catch (const CLI::ParseError& error) {
-      return app_.exit(error, streams.out, streams.err) == 0 ? Exit::kOk : Exit::kUsage;
+      if (error.get_exit_code() == 0) return app_.exit(error, streams.out, streams.err) == 0 ? Exit::kOk : Exit::kUsage;
+      const std::vector<std::string> words(argv + 1, argv + argc);
+      const auto unknown = unknown_word_message(program_page(app_), words);
+      streams.err << "rematch: " << unknown.value_or(error.what()) << "\n" << help_hint(app_) << "\n";
+      return Exit::kUsage;
     }
     options_.verbosity = num_verbose_ - num_quiet_;
     return chosen_->run(options_, streams);
   }
+
+  std::optional<std::string> problem_of(std::vector<std::string> words) {
+    std::reverse(words.begin(), words.end());  // as CLI11 takes them
+    try {
+      app_.parse(words);
+    } catch (const CLI::ParseError& error) {
+      if (error.get_exit_code() != 0) return error.what();
+    }
+    return std::nullopt;
+  }
+
+  ProgramPage pages() const { return program_page(app_); }
 
  private:
   void add(Verb& verb) {
@@ -82,6 +107,10 @@ class CommandLine {
 };
 
 }  // namespace
+
+std::optional<std::string> usage_problem(const std::vector<std::string>& words) { return CommandLine().problem_of(words); }
+
+ProgramPage command_pages() { return CommandLine().pages(); }
 
 Exit run_command_line(int argc, const char* const* argv, Streams streams) { return CommandLine().run(argc, argv, streams); }
 

@@ -2,6 +2,7 @@
 
 #include <ostream>
 
+#include "orchestrator/cli/warn.h"
 #include "orchestrator/report/bytes_text.h"
 #include "orchestrator/rules/attribution.h"
 #include "orchestrator/store/store.h"
@@ -14,7 +15,7 @@ std::optional<base::ControlPeak> find_control_peak(const base::StudyPlan& plan, 
   if (!std::filesystem::exists(database)) return std::nullopt;
   const base::Result<store::Store> opened = store::Store::open(database);
   if (opened) return opened.value().control_peak(plan.arms.front().group_id);
-  streams.err << "rematch: no upper bounds of the arms: " << opened.error().message << "\n";
+  warn(streams.err, {base::WarningId::kNoUpperBounds, "no upper bounds of the arms: " + opened.error().message});
   return std::nullopt;
 }
 

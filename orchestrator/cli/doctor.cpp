@@ -35,8 +35,10 @@ void print_text(const Findings& findings, std::ostream& out) {
   for (const Finding& finding : findings) {
     std::string state = doctor::to_string(finding.state);
     state.resize(7, ' ');
-    out << state << "  " << finding.name << ": " << finding.found << "\n";
-    if (finding.state == State::kOk) continue;
+    const bool is_well = finding.state == State::kOk;
+    out << state << "  " << (is_well ? finding.name : base::with_id(doctor::warning_of(finding), finding.name)) << ": " << finding.found
+        << "\n";
+    if (is_well) continue;
     out << "         wanted: " << finding.wanted << "\n         do: " << finding.advice << "\n";
   }
   out << findings.size() << " looked at: " << num_in(findings, State::kProblem) << " problems, " << num_in(findings, State::kWarning)
@@ -51,6 +53,7 @@ nlohmann::json to_json(const Findings& findings) {
   for (const Finding& finding : findings) {
     nlohmann::json& entry = document["findings"].emplace_back();
     entry = {{"name", finding.name}, {"state", doctor::to_string(finding.state)}, {"wanted", finding.wanted}, {"found", finding.found}};
+    entry["id"] = finding.state == State::kOk ? nlohmann::json(nullptr) : base::warning_page(doctor::warning_of(finding)).name;
     entry["advice"] = finding.advice.empty() ? nlohmann::json(nullptr) : nlohmann::json(finding.advice);
   }
   return document;

@@ -1,4 +1,6 @@
 // `rematch explain NAME`: the page of a rule, a label, a warning, a symptom or a word of a report; `--list`: what there are pages of.
+#include "orchestrator/cli/explain.h"
+
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <ostream>
@@ -85,16 +87,20 @@ std::vector<PageKind> page_kinds() {
   return kinds;
 }
 
-std::vector<std::string> known_names() {
+}  // namespace
+
+std::vector<std::string> explained_names() {
   std::vector<std::string> names;
   for (const PageKind& kind : page_kinds())
     for (const ListedPage& page : kind.pages) names.push_back(page.name);
   return names;
 }
 
+namespace {
+
 std::string unknown_text(const std::string& name) {
   if (name.empty()) return "wanted a name that has a page; `rematch explain --list` shows them";
-  const auto nearest = spec::nearest_name(name, known_names());
+  const auto nearest = spec::nearest_name(name, explained_names());
   return "'" + name + "' is not a name that has a page" + (nearest ? "; did you mean '" + *nearest + "'?" : ";") +
          " `rematch explain --list` shows them";
 }

@@ -14,6 +14,7 @@
 #include "orchestrator/cli/published_import.h"
 #include "orchestrator/cli/study_folders.h"
 #include "orchestrator/cli/verb.h"
+#include "orchestrator/cli/warn.h"
 #include "orchestrator/collect/collect.h"
 #include "orchestrator/engine/study_folder.h"
 #include "orchestrator/engine/workspace_lock.h"
@@ -180,8 +181,8 @@ class IngestVerb final : public Verb {
       if (attempt.rows.trial.trial_id == attempt.trial_id)
         rows.push_back(std::move(attempt.rows));
       else
-        streams.err << "rematch: " << attempt.folder.string() << " holds the trial.json of trial " << attempt.rows.trial.trial_id
-                    << "; it is left out\n";
+        warn(streams.err, {base::WarningId::kMisplacedTrial,
+                           attempt.folder.string() + " holds the trial.json of trial " + attempt.rows.trial.trial_id + "; it is left out"});
     }
     return rows;
   }

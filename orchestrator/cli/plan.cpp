@@ -10,6 +10,7 @@
 #include "orchestrator/cli/slurm_preview.h"
 #include "orchestrator/cli/sweep_input.h"
 #include "orchestrator/cli/verb.h"
+#include "orchestrator/cli/warn.h"
 #include "orchestrator/engine/plan_change.h"
 #include "orchestrator/engine/study_folder.h"
 #include "schemas/protocol/trial_paths.h"
@@ -62,13 +63,13 @@ class PlanVerb : public Verb {
     known.control = find_control_peak(input.plan, options, streams);  // of the prediction too
     const auto folder = protocol::WorkspacePaths{options.workspace}.study(input.plan.name, input.plan.study_id);
     const auto grown = engine::StudyFolder(folder).grown_plan(input.plan);
-    if (const auto change = grown ? std::nullopt : engine::plan_change(folder, input.plan)) streams.err << "rematch: " << *change << "\n";
+    if (const auto change = grown ? std::nullopt : engine::plan_change(folder, input.plan)) warn(streams.err, *change);
     print(input, known, options, streams);
     return Exit::kOk;
   }
 
  private:
-  static std::variant<Prediction, Exit> predict_sweep(const SweepSource& source, const std::vector<spec::Diagnostic>& said_before,
+  static std::variant<Prediction, Exit> predict_sweep(const SweepSource& source, const std::vector<spec::Warning>& said_before,
                                                       const GlobalOptions& options, Streams streams) {
     std::ostringstream said;  // what said_before has is not said again
     const auto simulated = plan_sweep(source, SweepUse::kSimulate, {streams.out, said});
@@ -77,9 +78,9 @@ class PlanVerb : public Verb {
       return *exit;
     }
     const auto& input = std::get<SweepInput>(simulated);
-    for (const spec::Diagnostic& warning : input.warnings) {
-      const auto is_same = [&](const spec::Diagnostic& other) { return to_string(other) == to_string(warning); };
-      if (std::none_of(said_before.begin(), said_before.end(), is_same)) streams.err << "warning: " << to_string(warning) << "\n";
+    for (const spec::Warning& warning : input.warnings) {
+      const auto is_same = [&](const spec::Warning& other) { return to_string(other) == to_string(warning); };
+      if (std::none_of(said_before.begin(), said_before.end(), is_same)) streams.err << "rematch: " << spec::warning_line(warning) << "\n";
     }
     return predict(input, options, streams);
   }

@@ -6,6 +6,7 @@
 #include "orchestrator/cli/query_output.h"
 #include "orchestrator/cli/uncollected.h"
 #include "orchestrator/cli/verb.h"
+#include "orchestrator/cli/warn.h"
 #include "orchestrator/store/query.h"
 #include "schemas/protocol/trial_paths.h"
 
@@ -73,7 +74,9 @@ class QueryVerb final : public Verb {
     const base::Result<store::Answer> answer = store::ask(database, question, most_rows_ == 0 ? INT64_MAX : most_rows_);
     if (!answer) return complain(answer.error().message, Exit::kUsage, streams);
     streams.out << answer_text(answer.value(), format_);
-    if (answer.value().cut) streams.err << "rematch: these are the first " << most_rows_ << " rows; --limit 0 prints all of them\n";
+    if (answer.value().cut)
+      warn(streams.err,
+           {base::WarningId::kRowsCut, "these are the first " + std::to_string(most_rows_) + " rows; --limit 0 prints all of them"});
     return Exit::kOk;
   }
 

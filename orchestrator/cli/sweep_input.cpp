@@ -63,12 +63,12 @@ std::variant<std::vector<spec::Override>, Exit> all_overrides(const SweepArgumen
   return overrides;
 }
 
-void print(const std::vector<spec::Diagnostic>& diagnostics, const std::string& kind, Streams streams) {
-  for (const auto& diagnostic : diagnostics) streams.err << kind << to_string(diagnostic) << "\n";
+void print(const std::vector<spec::Warning>& warnings, Streams streams) {
+  for (const auto& warning : warnings) streams.err << "rematch: " << spec::warning_line(warning) << "\n";
 }
 
 Exit refuse(const std::vector<spec::Diagnostic>& problems, const std::string& path, Streams streams) {
-  print(problems, "", streams);
+  for (const auto& problem : problems) streams.err << to_string(problem) << "\n";
   streams.err << "rematch: " << path << " is refused: " << problems.size() << (problems.size() == 1 ? " problem" : " problems")
               << "; nothing was started\n";
   return Exit::kSweepInvalid;
@@ -103,7 +103,7 @@ std::variant<SweepSource, Exit> read_sweep(const SweepArguments& arguments, cons
 
 std::variant<SweepInput, Exit> plan_sweep(const SweepSource& source, SweepUse use, Streams streams) {
   spec::ParsedSweep parsed = parse(source, use);
-  print(parsed.warnings, "warning: ", streams);
+  print(parsed.warnings, streams);
   if (!parsed.problems.empty()) {
     if (use == SweepUse::kRun && only_lacks_device(source))
       streams.err << "rematch: this trainer lacks the sweep's device; --simulate predicts the sweep here\n";
@@ -112,7 +112,7 @@ std::variant<SweepInput, Exit> plan_sweep(const SweepSource& source, SweepUse us
   if (use == SweepUse::kSimulate) parsed.spec = plan::simulated(parsed.spec);
   base::StudyPlan study = plan::make_plan(parsed.spec, source.described);
   const plan::PlanFindings findings = plan::check_plan(study, parsed.spec, source.described);
-  print(findings.warnings, "warning: ", streams);
+  print(findings.warnings, streams);
   if (!findings.problems.empty()) return refuse(findings.problems, source.path, streams);
   parsed.warnings.insert(parsed.warnings.end(), findings.warnings.begin(), findings.warnings.end());
   return SweepInput{std::move(study), std::move(parsed.warnings), source.trainer, std::move(parsed.spec)};

@@ -29,7 +29,7 @@ struct SweepArguments {
 
 struct SweepInput {
   base::StudyPlan plan;
-  std::vector<spec::Diagnostic> warnings;
+  std::vector<spec::Warning> warnings;
   std::filesystem::path trainer;
   spec::SweepSpec spec;  // for `plan --origin`; the plan has all that `run` needs
 };

@@ -8,6 +8,7 @@
 
 #include "orchestrator/base/study_plan.h"
 #include "orchestrator/cli/study_folders.h"
+#include "orchestrator/cli/warn.h"
 #include "orchestrator/engine/study_folder.h"
 #include "orchestrator/store/store.h"
 #include "schemas/protocol/document_error.h"
@@ -52,8 +53,9 @@ void tell_of_uncollected(const fs::path& workspace, const std::string& study_id,
     try {
       const std::int64_t number = num_uncollected(folder, id, store.value());
       if (number > 0)
-        err << "rematch: " << number << (number == 1 ? " trial of " : " trials of ") << name << " (" << id
-            << (number == 1 ? ") is" : ") are") << " done and not collected; `rematch run` or `rematch ingest` collects them\n";
+        warn(err, {base::WarningId::kUncollectedTrials, std::to_string(number) + (number == 1 ? " trial of " : " trials of ") + name +
+                                                            " (" + id + (number == 1 ? ") is" : ") are") +
+                                                            " done and not collected; `rematch run` or `rematch ingest` collects them"});
     } catch (const protocol::DocumentError&) {
       continue;
     }

@@ -1,7 +1,9 @@
 #include "orchestrator/doctor/finding.h"
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
+#include <stdexcept>
 
 namespace rematch::doctor {
 
@@ -12,6 +14,14 @@ const char* to_string(State state) {
     case State::kProblem: return "problem";
   }
   return "unknown";
+}
+
+base::WarningId warning_of(const Finding& finding) {
+  std::string name = finding.name.rfind("node_", 0) == 0 ? "node" : finding.name;
+  std::replace(name.begin(), name.end(), '_', '-');
+  const base::WarningPage* page = base::find_warning("doctor-" + name);
+  if (page == nullptr) throw std::logic_error("no page of the finding " + finding.name);
+  return page->id;
 }
 
 std::string bytes_text(std::int64_t bytes) {

@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "orchestrator/base/warnings.h"
+
 namespace rematch::doctor {
 
 enum class State {
@@ -23,6 +25,10 @@ struct Finding {
 using Findings = std::vector<Finding>;
 
 const char* to_string(State state);
+
+// The identifier of a finding that is not well, which `explain` has a page of: "doctor-open-files". Of every node the same.
+// Throws std::logic_error where the table of warnings has none.
+base::WarningId warning_of(const Finding& finding);
 
 // "1.5 GiB", "200 MiB", "12 bytes"
 std::string bytes_text(std::int64_t bytes);

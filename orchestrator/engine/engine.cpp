@@ -35,7 +35,7 @@ class Engine {
     std::optional<base::StudyPlan> next = is_whole_ ? folder_.grown_plan(plan_) : std::nullopt;
     if (!next) next = plan_;
     if (is_whole_ && !base::awaits_decision(plan_))  // what a strategy no longer counts it may come to again
-      if (const auto change = plan_change(folder_.root(), plan_)) listener_.remarked(*change);
+      if (const auto change = plan_change(folder_.root(), plan_)) listener_.remarked(base::warning_line(*change));
     for (bool is_first = true; next; is_first = false) {
       tell_decisions(*next);
       plan_ = *std::move(next);

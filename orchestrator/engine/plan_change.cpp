@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <set>
+#include <string>
 
 #include "orchestrator/base/study_plan.h"
 #include "orchestrator/engine/study_folder.h"
@@ -23,7 +24,7 @@ std::optional<base::StudyPlan> planned_before(const std::filesystem::path& study
 
 }  // namespace
 
-std::optional<std::string> plan_change(const std::filesystem::path& study_folder, const base::StudyPlan& plan) {
+std::optional<base::Warning> plan_change(const std::filesystem::path& study_folder, const base::StudyPlan& plan) {
   const auto before = planned_before(study_folder);
   if (!before) return std::nullopt;
   std::set<std::string> wanted;
@@ -38,8 +39,10 @@ std::optional<std::string> plan_change(const std::filesystem::path& study_folder
   const std::string why = other_trainer ? "the trainer is another build (" + before->trainer_build_id + " before, " +
                                               plan.trainer_build_id + " now), and figures of two builds are not compared"
                                         : "the sweep asks for other trials than before";
-  return why + ": " + std::to_string(num_lost) + " done trials of the former plan count no more (their folders stay), " +
-         std::to_string(num_left) + " of " + std::to_string(plan.trials.size()) + " trials are to be run";
+  const auto id = other_trainer ? base::WarningId::kOtherTrainerBuild : base::WarningId::kOtherTrials;
+  const std::string text = why + ": " + std::to_string(num_lost) + " done trials of the former plan count no more (their folders stay), " +
+                           std::to_string(num_left) + " of " + std::to_string(plan.trials.size()) + " trials are to be run";
+  return base::Warning{id, text};
 }
 
 }  // namespace rematch::engine

@@ -4,13 +4,13 @@
 
 #include <filesystem>
 #include <optional>
-#include <string>
 
 #include "orchestrator/base/rows.h"
+#include "orchestrator/base/warnings.h"
 
 namespace rematch::engine {
 
 // One sentence, with numbers: the trainer is another build, or done trials are no part of the plan any more. nullopt: nothing is lost.
-std::optional<std::string> plan_change(const std::filesystem::path& study_folder, const base::StudyPlan& plan);
+std::optional<base::Warning> plan_change(const std::filesystem::path& study_folder, const base::StudyPlan& plan);
 
 }  // namespace rematch::engine

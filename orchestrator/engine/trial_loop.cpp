@@ -7,6 +7,7 @@
 #include <system_error>
 #include <vector>
 
+#include "orchestrator/base/warnings.h"
 #include "orchestrator/engine/part.h"
 #include "orchestrator/engine/repeat_block.h"
 #include "orchestrator/launch/full_disk.h"
@@ -146,7 +147,8 @@ bool TrialLoop::is_gone(const AttemptOnDisk& attempt) {
 }
 
 EngineEnd TrialLoop::stop_for_control() {
-  listener_.remarked("the control is not a control, so nothing can be set against it: " + *settler_.refutation());
+  listener_.remarked(base::warning_line(base::WarningId::kControlRefuted,
+                                        "the control is not a control, so nothing can be set against it: " + *settler_.refutation()));
   return EngineEnd::kControlRefuted;
 }
 
@@ -172,8 +174,10 @@ bool TrialLoop::suffices_for_block(const base::StudyPlan& plan, const protocol::
   const std::string why = "block " + std::to_string(first.block) + " takes about " + whole_seconds(*expected_s) + ", and " +
                           whole_seconds(static_cast<double>(left->count())) + " of the allocation are left, of which " +
                           whole_seconds(static_cast<double>(margin.count())) + " are kept for ending";
-  listener_.remarked(why + (is_first_of_all ? ". It is started all the same: it is the first, and the next allocation would be as long"
-                                            : ". It is left to the next allocation"));
+  listener_.remarked(
+      is_first_of_all ? base::warning_line(base::WarningId::kTimeMayNotSuffice,
+                                           why + ". It is started all the same: it is the first, and the next allocation would be as long")
+                      : why + ". It is left to the next allocation");
   return is_first_of_all;
 }
 

@@ -94,8 +94,8 @@ void collect_warnings(PlanFindings& findings, const StudyPlan& plan, const spec:
     if (arm.status == ArmStatus::kInvalid || candidate == nullptr) continue;
     const std::string inactive = arm.status == ArmStatus::kInactive ? "; the arm is inactive" : "";
     for (const auto& violation : violations_of(spec, trainer, arm.recompute))
-      findings.warnings.push_back(
-          spec::make_diagnostic(candidate->place, "recompute", "arm " + arm.arm + ": " + to_string(violation) + inactive));
+      findings.warnings.push_back(spec::Warning::of_rule(
+          violation.id, spec::make_diagnostic(candidate->place, "recompute", "arm " + arm.arm + ": " + to_string(violation) + inactive)));
   }
 }
 

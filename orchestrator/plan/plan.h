@@ -15,7 +15,7 @@ base::StudyPlan make_plan(const spec::SweepSpec& spec, const protocol::Describe&
 // What only the expanded plan shows: a control that a rule refuses, no candidate left to run; and the warnings of the rules.
 struct PlanFindings {
   std::vector<spec::Diagnostic> problems;
-  std::vector<spec::Diagnostic> warnings;
+  std::vector<spec::Warning> warnings;
 };
 PlanFindings check_plan(const base::StudyPlan& plan, const spec::SweepSpec& spec, const protocol::Describe& trainer);
 

@@ -93,16 +93,17 @@ std::vector<Table> control_upper_bounds(const base::AttemptRows& control) {
   return {table};
 }
 
-std::string attribution_note(const base::AttemptRows& attempt) {
+std::optional<base::Warning> attribution_note(const base::AttemptRows& attempt) {
   const std::optional<AttributedPeak> peak = rules::attributed_peak(attempt);
+  if (!peak && !has_peak(attempt)) return std::nullopt;
   if (!peak)
-    return has_peak(attempt)
-               ? "what the hot rank's peak is made of was not measured: its device cannot tell, or the database was made by an "
-                 "older program (`rematch ingest` rebuilds it)"
-               : "";
-  if (!rules::no_label_lowers(peak->phase)) return "";
-  return "no label can help: the peak of rank " + std::to_string(peak->rank) + " is in " + std::string(protocol::to_string(peak->phase)) +
-         ", where nothing is held for a backward";
+    return base::Warning{base::WarningId::kNotAttributed,
+                         "what the hot rank's peak is made of was not measured: its device cannot tell, or the database was made by an "
+                         "older program (`rematch ingest` rebuilds it)"};
+  if (!rules::no_label_lowers(peak->phase)) return std::nullopt;
+  const std::string text = "no label can help: the peak of rank " + std::to_string(peak->rank) + " is in " +
+                           std::string(protocol::to_string(peak->phase)) + ", where nothing is held for a backward";
+  return base::Warning{base::WarningId::kNoLabelHelps, text};
 }
 
 }  // namespace rematch::report

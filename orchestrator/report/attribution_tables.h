@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "orchestrator/base/rows.h"
+#include "orchestrator/base/warnings.h"
 #include "orchestrator/report/report_model.h"
 
 namespace rematch::report {
@@ -14,6 +15,6 @@ std::vector<Table> attribution_tables(const base::AttemptRows& attempt);
 // Of a control alone: how far each label could lower its peak. Empty when it was not measured.
 std::vector<Table> control_upper_bounds(const base::AttemptRows& control);
 // What the tables cannot say: that nothing was measured, or that no label can help. One sentence, or none.
-std::string attribution_note(const base::AttemptRows& attempt);
+std::optional<base::Warning> attribution_note(const base::AttemptRows& attempt);
 
 }  // namespace rematch::report

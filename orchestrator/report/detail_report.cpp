@@ -204,7 +204,7 @@ ReportModel make_detail_model(const Detail& detail) {
   for (Fact& fact : replayed_communication_facts(attempt)) model.header.push_back(std::move(fact));
   for (Table& table : attempt_tables(attempt)) model.tables.push_back(std::move(table));
   model.tables.push_back(settings_table(attempt.trial));
-  if (const std::string note = attribution_note(attempt); !note.empty()) model.notes.push_back(note);
+  if (const auto note = attribution_note(attempt)) model.notes.push_back(base::with_id(note->id, note->text));
   return model;
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "orchestrator/base/warnings.h"
 #include "orchestrator/report/cells.h"
 #include "orchestrator/report/provenance_columns.h"
 #include "orchestrator/report/usable_tables.h"
@@ -153,7 +154,8 @@ std::vector<std::string> source_notes(const base::StudyRows& study, const protoc
   if (source.bridge_revision) text += "; Megatron Bridge " + *source.bridge_revision;
   if (source.core_revision) text += "; Megatron Core " + *source.core_revision;
   std::vector<std::string> notes = {text};
-  if (const std::string refusal = rules::published_refusal(study, published); !refusal.empty()) notes.push_back("published: " + refusal);
+  if (const std::string refusal = rules::published_refusal(study, published); !refusal.empty())
+    notes.push_back(base::with_id(base::WarningId::kPublishedNotComparable, "published: " + refusal));
   for (const std::string& remark : published.setting.remarks) notes.push_back("published: " + remark);
   return notes;
 }

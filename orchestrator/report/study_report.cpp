@@ -31,7 +31,7 @@ void add_upper_bounds(const base::StudyRows& study, ReportModel& model) {
     const base::AttemptRows* control = arm.is_control ? rules::compared_attempt(study, arm.arm) : nullptr;
     if (control == nullptr) continue;
     append(control_upper_bounds(*control), model.tables);
-    if (const std::string note = attribution_note(*control); !note.empty()) model.notes.push_back("control: " + note);
+    if (const auto note = attribution_note(*control)) model.notes.push_back(base::with_id(note->id, "control: " + note->text));
     return;
   }
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "orchestrator/base/warnings.h"
 #include "orchestrator/report/cells.h"
 #include "orchestrator/report/provenance_columns.h"
 #include "orchestrator/rules/provenance.h"
@@ -101,8 +102,9 @@ ReportPart usable_report(const base::StudyRows& study, const protocol::Published
   report.tables = tables_of(usable, OwnColumns(rules::provenance_of(study).value_or(protocol::Provenance::kPredicted)));
   if (usable.interval.is_empty)
     report.notes.push_back(
-        "no capacity gives all published outcomes, so that bytes alone do not explain them; these contradict each other: " +
-        joined(usable.interval.contradicting));
+        base::with_id(base::WarningId::kOutcomesContradict,
+                      "no capacity gives all published outcomes, so that bytes alone do not explain them; these contradict each other: " +
+                          joined(usable.interval.contradicting)));
   return report;
 }
 

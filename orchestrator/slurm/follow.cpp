@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "orchestrator/base/study_plan.h"
+#include "orchestrator/base/warnings.h"
 #include "orchestrator/launch/process.h"
 #include "orchestrator/slurm/launch_problem.h"
 #include "orchestrator/slurm/workspace_turn.h"
@@ -74,7 +75,8 @@ bool Follower::cycle(Time now) {
 }
 
 bool Follower::is_too_much(const std::exception& trouble, FollowUntil until, Time now) {
-  if (!trouble_since_ && !documents_are_unreadable_) watcher_.remarked(std::string(trouble.what()) + "; it is tried again");
+  if (!trouble_since_ && !documents_are_unreadable_)
+    watcher_.remarked(base::warning_line(base::WarningId::kStudyFilesUnreadable, std::string(trouble.what()) + "; it is tried again"));
   if (!trouble_since_) trouble_since_ = now;
   return until == FollowUntil::kOneLook || now - *trouble_since_ >= kTroubleDeadline;
 }
@@ -82,7 +84,9 @@ bool Follower::is_too_much(const std::exception& trouble, FollowUntil until, Tim
 // What was known of them holds while they cannot be read.
 void Follower::read_documents(Time now) {
   const auto keep = [&](const std::exception& trouble) {
-    if (!documents_are_unreadable_) watcher_.remarked(std::string(trouble.what()) + "; what was known of the jobs holds");
+    if (!documents_are_unreadable_)
+      watcher_.remarked(
+          base::warning_line(base::WarningId::kStudyFilesUnreadable, std::string(trouble.what()) + "; what was known of the jobs holds"));
     documents_are_unreadable_ = true;
   };
   try {
@@ -214,7 +218,8 @@ void Follower::close(const std::string& name) {
   }
   if (may_run)
     if (const auto problem = cluster_.cancel({name}))
-      watcher_.remarked("job " + name + " is not needed any more, and could not be cancelled: " + problem->message);
+      watcher_.remarked(base::warning_line(base::WarningId::kJobNotCancelled,
+                                           "job " + name + " is not needed any more, and could not be cancelled: " + problem->message));
   store_.update(name, [&](Submission& stored) {
     stored.close_unix_ns = launch::unix_now_ns();
     stored.message = spec::join({messages.begin(), messages.end()}, "; ");

@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "orchestrator/base/study_plan.h"
+#include "orchestrator/base/warnings.h"
 #include "orchestrator/slurm/follow.h"
 #include "orchestrator/slurm/launch_problem.h"
 
@@ -97,7 +98,9 @@ bool Follower::cancel(Part& part, Time now) {
   policy_.called(now);
   const auto problem = cluster_.cancel_row(*part.row);
   if (!problem) part.end_seen = now;
-  if (problem) watcher_.remarked("the job of " + part.scope + " could not be cancelled: " + problem->message);
+  if (problem)
+    watcher_.remarked(
+        base::warning_line(base::WarningId::kJobNotCancelled, "the job of " + part.scope + " could not be cancelled: " + problem->message));
   return !problem;
 }
 

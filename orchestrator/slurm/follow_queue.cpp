@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "orchestrator/base/warnings.h"
 #include "orchestrator/launch/process.h"
 #include "orchestrator/slurm/follow.h"
 
@@ -37,7 +38,9 @@ void Follower::ask(Time now) {
   policy_.called(now);
   const auto rows = cluster_.queue(names);
   if (!rows) {
-    if (!slurm_is_silent_) watcher_.remarked("Slurm does not answer; what it said last holds: " + rows.error().message);
+    if (!slurm_is_silent_)
+      watcher_.remarked(
+          base::warning_line(base::WarningId::kSlurmSilent, "Slurm does not answer; what it said last holds: " + rows.error().message));
     slurm_is_silent_ = true;
     policy_.asked(now, false);
     return;

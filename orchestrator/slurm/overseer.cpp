@@ -3,6 +3,7 @@
 #include <system_error>
 #include <utility>
 
+#include "orchestrator/base/warnings.h"
 #include "orchestrator/slurm/own_job.h"
 #include "schemas/protocol/document_error.h"
 
@@ -36,7 +37,9 @@ std::optional<StopCause> AllocationOverseer::beat() {
     claim_.beat();
     beat_failed_ = false;
   } catch (const std::system_error& problem) {
-    if (!beat_failed_) listener_.remarked(std::string("this runner's heartbeat could not be written: ") + problem.what());
+    if (!beat_failed_)
+      listener_.remarked(base::warning_line(base::WarningId::kHeartbeatLost,
+                                            std::string("this runner's heartbeat could not be written: ") + problem.what()));
     beat_failed_ = true;
   }
   return std::nullopt;
@@ -56,7 +59,8 @@ std::optional<StopCause> AllocationOverseer::after_inconclusive(const base::Atte
   if (!own.allocation || own.nodes.size() < 2 || !may_be_of_a_node(attempt)) return std::nullopt;
   const auto num_nodes = num_nodes_now(client_, *own.allocation);
   if (!num_nodes || *num_nodes >= static_cast<std::int64_t>(own.nodes.size())) return std::nullopt;
-  listener_.remarked("the allocation has " + std::to_string(*num_nodes) + " of its " + std::to_string(own.nodes.size()) + " nodes left");
+  listener_.remarked(base::warning_line(base::WarningId::kNodesLost, "the allocation has " + std::to_string(*num_nodes) + " of its " +
+                                                                         std::to_string(own.nodes.size()) + " nodes left"));
   return StopCause::kNodeLost;
 }
 

@@ -1,5 +1,7 @@
 #include "orchestrator/spec/diagnostic.h"
 
+#include <utility>
+
 namespace rematch::spec {
 
 // Appended piece by piece: g++ 12 sees an overlap that is none in `":" + std::to_string(...)` at -O3.
@@ -21,6 +23,18 @@ std::string to_string(const Diagnostic& diagnostic) {
 
 Diagnostic make_diagnostic(const Place& place, const std::string& path, const std::string& message) {
   return {place.file, place.line, place.column, path, message};
+}
+
+Warning::Warning(std::string id, Diagnostic diagnostic) : Diagnostic(std::move(diagnostic)), id_(std::move(id)) {}
+
+Warning::Warning(base::WarningId id, Diagnostic diagnostic) : Warning(std::string(base::warning_page(id).name), std::move(diagnostic)) {}
+
+Warning Warning::of_rule(const std::string& rule_id, Diagnostic diagnostic) { return {rule_id, std::move(diagnostic)}; }
+
+std::string to_string(const Warning& warning) { return "[" + warning.id() + "] " + to_string(static_cast<const Diagnostic&>(warning)); }
+
+std::string warning_line(const Warning& warning) {
+  return base::warning_line(warning.id(), to_string(static_cast<const Diagnostic&>(warning)));
 }
 
 }  // namespace rematch::spec

@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "orchestrator/base/warnings.h"
+
 namespace rematch::spec {
 
 // Where a value was written. line and column are 1-based; 0 when the place has none (a --set option, an environment variable).
@@ -28,5 +30,23 @@ struct Diagnostic {
 std::string to_string(const Diagnostic& diagnostic);
 
 Diagnostic make_diagnostic(const Place& place, const std::string& path, const std::string& message);
+
+// A doubt, which stops nothing. Its identifier is one of base/warnings.h or the id of a compatibility rule: `explain` has its page.
+class Warning : public Diagnostic {
+ public:
+  Warning(base::WarningId id, Diagnostic diagnostic);
+  static Warning of_rule(const std::string& rule_id, Diagnostic diagnostic);
+
+  const std::string& id() const { return id_; }
+
+ private:
+  Warning(std::string id, Diagnostic diagnostic);
+
+  std::string id_;
+};
+
+// "[id] file:line:column: path: message", and as a line for a terminal.
+std::string to_string(const Warning& warning);
+std::string warning_line(const Warning& warning);
 
 }  // namespace rematch::spec

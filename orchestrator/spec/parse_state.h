@@ -16,7 +16,7 @@ struct ParseState {
   SweepUse use;
   SweepSpec spec;
   std::vector<Diagnostic> problems;
-  std::vector<Diagnostic> warnings;
+  std::vector<Warning> warnings;
   std::map<std::string, Place> places;  // dotted key -> where its value was written
 
   void refuse(const Place& place, const std::string& path, const std::string& message);

@@ -11,7 +11,6 @@ namespace rematch::spec {
 
 namespace {
 
-constexpr const char* kDefaultCoreRevision = "24bad8e6";
 constexpr const char* kExplicitControl = "write `control: {recompute_granularity: selective, recompute_modules: []}`";
 
 using Labels = std::vector<std::string>;

@@ -5,6 +5,9 @@
 
 namespace rematch::spec {
 
+// Of a sweep that names no revision of Megatron Core.
+inline constexpr const char* kDefaultCoreRevision = "24bad8e6";
+
 // Fills control, candidates and the core revision. Runs after read_model: `labels: applicable` depends on the model.
 void read_recompute(ParseState& state, const Value& section);
 

@@ -22,11 +22,12 @@ void warn_of_limit(ParseState& state, std::int64_t available_bytes) {
   const std::string key = "backend.memory_limit";
   const auto limit_bytes = state.spec.common.backend.memory_limit_bytes;
   if (state.use != SweepUse::kSimulate || !limit_bytes || *limit_bytes <= available_bytes) return;
-  state.warnings.push_back(make_diagnostic(state.place_of(key), key,
-                                           "is taken as the allocator's capacity (" + format_size_bytes(*limit_bytes) +
-                                               "), though simulate.device_memory less outside_allocator, " +
-                                               format_size_bytes(available_bytes) + ", is all that " + state.spec.simulate.device +
-                                               " leaves it"));
+  state.warnings.emplace_back(
+      base::WarningId::kLimitAboveDevice,
+      make_diagnostic(state.place_of(key), key,
+                      "is taken as the allocator's capacity (" + format_size_bytes(*limit_bytes) +
+                          "), though simulate.device_memory less outside_allocator, " + format_size_bytes(available_bytes) +
+                          ", is all that " + state.spec.simulate.device + " leaves it"));
 }
 
 void check_capacity(ParseState& state) {

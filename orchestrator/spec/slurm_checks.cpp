@@ -54,9 +54,11 @@ void warn_of_unused(ParseState& state) {
     if (row.of_slurm && state.places.contains(row.key)) unused.push_back(row.key.substr(std::string("launch.").size()));
   if (unused.empty()) return;
   const std::string first = "launch." + unused.front();
-  state.warnings.push_back(make_diagnostic(state.place_of(first), first,
-                                           join(unused, ", ") + (unused.size() == 1 ? " is" : " are") +
-                                               " not used: launch.kind is local; write launch.kind: slurm (--launcher slurm) to submit"));
+  state.warnings.emplace_back(
+      base::WarningId::kUnusedSlurmKeys,
+      make_diagnostic(state.place_of(first), first,
+                      join(unused, ", ") + (unused.size() == 1 ? " is" : " are") +
+                          " not used: launch.kind is local; write launch.kind: slurm (--launcher slurm) to submit"));
 }
 
 // How many ranks the sweep puts on a node; null: it does not say.
@@ -132,10 +134,12 @@ void warn_of_jobs_apart(ParseState& state) {
   if (state.spec.slurm.shape != "trials") return;
   const std::string exclusive = find_option(state, "exclusive");
   if (!find_option(state, "nodelist").empty() && !exclusive.empty() && exclusive != "false") return;
-  state.warnings.push_back(make_diagnostic(
-      state.place_of("launch.shape"), "launch.shape",
-      "each run is a job, on whatever nodes and devices Slurm gives it, and runs that are compared must share theirs, else `run` ends with "
-      "exit code 7; pin them with nodelist and exclusive, or write shape array, whose blocks stay together"));
+  state.warnings.emplace_back(
+      base::WarningId::kJobsApart,
+      make_diagnostic(state.place_of("launch.shape"), "launch.shape",
+                      "each run is a job, on whatever nodes and devices Slurm gives it, and runs that are compared must share theirs, else "
+                      "`run` ends with "
+                      "exit code 7; pin them with nodelist and exclusive, or write shape array, whose blocks stay together"));
 }
 
 }  // namespace

@@ -102,7 +102,7 @@ struct SweepSpec {
 struct ParsedSweep {
   SweepSpec spec;
   std::vector<Diagnostic> problems;  // any: the sweep is refused
-  std::vector<Diagnostic> warnings;
+  std::vector<Warning> warnings;
 };
 
 // For kSimulate the device is meta; the trainer then need not have the one that is written, which must still be a device.

@@ -85,7 +85,7 @@ class TinyTest(unittest.TestCase):
         for arguments in (("plan", "--simulate"), ("plan", "--predict")):
             result = own.rematch(*arguments, sweep, "--set", "backend.memory_limit=90GB")
             self.assertEqual(result.returncode, 0, result.stderr)
-            self.assertEqual(result.stderr.count("warning: --set backend.memory_limit=90GB: backend.memory_limit: "), 1, result.stderr)
+            self.assertEqual(result.stderr.count("warning [limit-above-device]: --set backend.memory_limit=90GB: backend.memory_limit: "), 1, result.stderr)
 
     def test_ingest_gives_the_same_rows(self):
         before = self.workspace.dump()

@@ -19,6 +19,8 @@ class Doctor(unittest.TestCase):
             self.assertIn(finding["state"], ("ok", "warning", "problem"))
             self.assertTrue(finding["wanted"] and finding["found"], finding)
             self.assertEqual(finding["advice"] is None, finding["state"] == "ok", finding)
+            page = None if finding["state"] == "ok" else "doctor-" + finding["name"].replace("_", "-")
+            self.assertEqual(finding["id"], page, "the page that explain shows")
         states = [finding["state"] for finding in document["findings"]]
         self.assertEqual((document["num_problems"], document["num_warnings"]), (states.count("problem"), states.count("warning")))
         return {finding["name"]: finding for finding in document["findings"]}

@@ -49,7 +49,7 @@ TEST_F(LoadSweep, PlansTheSweepForTheTrainerThatAnswered) {
   EXPECT_FALSE(input.plan.trainer_build_id.empty());
   EXPECT_EQ(input.plan.sweep_path, kFirstSweep);
   ASSERT_EQ(input.warnings.size(), 1u);
-  EXPECT_NE(err_.str().find("warning: " + kFirstSweep), std::string::npos);  // fused attention and core_attn
+  EXPECT_NE(err_.str().find("rematch: warning [L5]: " + kFirstSweep), std::string::npos);  // fused attention and core_attn
 }
 
 TEST_F(LoadSweep, PrintsEveryProblemWithItsPlaceAndStartsNothing) {

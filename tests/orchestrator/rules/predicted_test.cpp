@@ -59,7 +59,7 @@ TEST(APrediction, IsSaidToBeOneAndNeverPasses) {
     const auto verdict = judge_study(study);
     const std::string words = words_of(verdict);
     EXPECT_NE(verdict.answer.reason.find("predicted"), std::string::npos) << words;
-    EXPECT_EQ(verdict.notes.front().rfind("Predicted, not measured", 0), 0u) << words;
+    EXPECT_EQ(verdict.notes.front().rfind("[predicted] Predicted, not measured", 0), 0u) << words;
     for (const char* word : {"passes", "passed", "faster", "slower", "settled"}) EXPECT_EQ(words.find(word), std::string::npos) << words;
   }
 }

@@ -1,0 +1,96 @@
+#include "orchestrator/plan/starter.h"
+
+#include <algorithm>
+
+#include "orchestrator/plan/plan.h"
+#include "orchestrator/plan/starter_text.h"
+#include "orchestrator/spec/nearest.h"
+#include "orchestrator/spec/recompute_section.h"
+#include "schemas/protocol/recompute_labels.h"
+
+namespace rematch::plan {
+
+namespace {
+
+using protocol::Describe;
+using protocol::FamilyDescription;
+using protocol::PresetDescription;
+
+constexpr const char* kFileName = "starter.yaml";
+
+template <typename Named>
+const Named* find_named(const std::vector<Named>& rows, const std::string& name) {
+  const auto row = std::find_if(rows.begin(), rows.end(), [&](const Named& each) { return each.name == name; });
+  return row == rows.end() ? nullptr : &*row;
+}
+
+std::string size_text(const Describe& trainer, const PresetDescription& preset) {
+  const auto field = [&](const char* name) { return integer_field(trainer, preset, name).value_or(0); };
+  std::string text = std::to_string(field("num_layers")) + " layers, hidden size " + std::to_string(field("hidden_size"));
+  if (field("num_moe_experts") > 0) text += ", " + std::to_string(field("num_moe_experts")) + " experts";
+  return text;
+}
+
+std::string why_no_site(const FamilyDescription& family, const PresetDescription& preset, const std::string& label) {
+  const protocol::LabelSites* sites = protocol::find_sites(family, label);
+  if (sites == nullptr) return "family " + family.name + " has no such boundary";
+  protocol::FieldMap fields;
+  for (const protocol::FieldDescription& field : family.fields) fields[field.name] = field.default_value;
+  for (const auto& [name, value] : preset.fields) fields[name] = value;
+  if (protocol::count_sites(family, fields, label) > 0) return "";
+  return sites->no_site_reason.empty() ? "the model has no such boundary" : sites->no_site_reason;
+}
+
+std::vector<StarterLabel> labels_of(const Starter& starter) {
+  std::vector<StarterLabel> labels;
+  for (const protocol::LabelRow& row : protocol::label_rows()) {
+    const std::string label(row.label);
+    const std::string why_not = protocol::contains(row.core_revisions, starter.core_revision)
+                                    ? why_no_site(*starter.family, *starter.preset, label)
+                                    : "unknown to this revision of Megatron Core";
+    labels.push_back({label, std::string(row.discards), why_not});
+  }
+  return labels;
+}
+
+// What a rule refuses of a label alone shows once the sweep is planned.
+void leave_out_refused(Starter& starter, const Describe& trainer) {
+  const spec::ParsedSweep parsed = spec::parse_sweep(text_of(starter), kFileName, trainer, {}, spec::SweepUse::kSimulate);
+  if (!parsed.problems.empty()) return;
+  for (const base::ArmRow& arm : make_plan(parsed.spec, trainer).arms)
+    for (StarterLabel& label : starter.labels)
+      if (arm.arm == label.label && arm.status != base::ArmStatus::kPlanned) label.why_not = arm.reason;
+}
+
+}  // namespace
+
+std::vector<StarterPreset> starter_presets(const Describe& trainer) {
+  std::vector<StarterPreset> presets;
+  for (const PresetDescription& preset : trainer.presets)
+    presets.push_back({preset.name, preset.family, size_text(trainer, preset), is_tiny(trainer, preset),
+                       starter_layout(trainer, preset, std::nullopt).value().world_size});
+  return presets;
+}
+
+base::Result<std::string> starter_sweep(const Describe& trainer, const StarterRequest& request) {
+  Starter starter;
+  starter.preset = find_named(trainer.presets, request.preset);
+  if (starter.preset == nullptr) {
+    std::vector<std::string> names;
+    for (const PresetDescription& preset : trainer.presets) names.push_back(preset.name);
+    return base::Error{spec::unknown_name_message(request.preset, "a preset", names)};
+  }
+  starter.family = find_named(trainer.families, starter.preset->family);
+  auto layout = starter_layout(trainer, *starter.preset, request.world_size);
+  if (!layout) return layout.error();
+  starter.layout = layout.value();
+  starter.device = request.device.value_or(is_tiny(trainer, *starter.preset) ? "cpu" : "cuda");
+  if (starter.device == "meta") starter.device = "cuda";  // a sweep names the device that is meant, and `run --simulate` does the rest
+  starter.core_revision = spec::kDefaultCoreRevision;
+  starter.size = size_text(trainer, *starter.preset);
+  starter.labels = labels_of(starter);
+  leave_out_refused(starter, trainer);
+  return text_of(starter);
+}
+
+}  // namespace rematch::plan

@@ -155,7 +155,8 @@ Line ending_line(const engine::TrialPlace& place, const base::AttemptRows& attem
   const auto seconds = seconds_of(attempt);
   const std::string took = seconds ? " (" + duration_text(*seconds) + ")" : "";
   if (!attempt.failure) {
-    line.push_back({.text = ending_text(attempt) + took, .brief = "ended well" + took, .weight = kEnding, .group = kHow, .tone = Tone::kGood});
+    line.push_back(
+        {.text = ending_text(attempt) + took, .brief = "ended well" + took, .weight = kEnding, .group = kHow, .tone = Tone::kGood});
     return line;
   }
   const base::Failure& failure = *attempt.failure;

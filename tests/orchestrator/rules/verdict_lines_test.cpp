@@ -117,6 +117,7 @@ TEST(RunLines, PlaceAFailureWithItsRequestAndTheRanksThatFellWithIt) {
       line_of(of_run(study, 0), "failure"),
       "oom: in stage warm, step 1, phase forward, on rank 0 of node-a: 64.000 MB were asked for, with 960.000 MB allocated and 990.000 MB "
       "reserved of a limit of 1.000 GB; rank 1 was ended by the supervisor");
+  EXPECT_EQ(line_of(of_run(study, 0), "peak_plateau"), "not judged: 3 completed steps would tell, 1 are there");
   expect_in(line_of(of_run(study, 0), "record_complete"), {"not held: rank 0: no last line (bye)"});
 }
 

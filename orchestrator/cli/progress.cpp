@@ -101,7 +101,7 @@ std::string place_text(const engine::TrialPlace& place) { return whole_line(plac
 namespace {
 
 // What goes first where room is short has the least.
-enum Weight { kSlot, kAttempt, kBlock, kBest, kMessage, kPeak, kLeft, kStep, kEnding, kPlace };
+enum Weight { kSlot, kAttempt, kMessage, kBlock, kBest, kPeak, kLeft, kStep, kEnding, kPlace };
 enum Group { kWhere, kHow };
 
 std::string clipped_duration(double seconds) {

@@ -136,7 +136,9 @@ class ExplainVerb final : public Verb {
   std::string summary() const override { return "Show the page of a rule, a label, a warning, a symptom, or a word of a report"; }
 
   void declare(CLI::App& app) override {
-    app.add_option("name", name_, "A rule by id (C12), a row of it ('C12 both_names'), a label, a warning or symptom, or a word of a report: stage, phase, verdict");
+    app.add_option(
+        "name", name_,
+        "A rule by id (C12), a row of it ('C12 both_names'), a label, a warning or symptom, or a word of a report: stage, phase, verdict");
     app.add_flag("--list", lists_, "List what there are pages of");
     revision_.declare(app);
     app.footer(

@@ -11,10 +11,10 @@ namespace rematch::cli {
 
 struct LinePart {
   std::string text = {};
-  std::string brief = {};    // where room is short; empty: the text itself
-  int weight = 0;            // the part with the least goes first
-  int group = 0;             // parts of a group are joined by a comma, a group to the one before by a colon
-  bool may_be_cut = false;   // before anything else goes, as long as something of it is left to read
+  std::string brief = {};   // where room is short; empty: the text itself
+  int weight = 0;           // the part with the least goes first
+  int group = 0;            // parts of a group are joined by a comma, a group to the one before by a colon
+  bool may_be_cut = false;  // before anything else goes, as long as something of it is left to read
   std::optional<Tone> tone = std::nullopt;
 };
 

@@ -101,7 +101,7 @@ std::string place_text(const engine::TrialPlace& place) { return whole_line(plac
 namespace {
 
 // What goes first where room is short has the least.
-enum Weight { kSlot, kAttempt, kBlock, kBest, kMessage, kPeak, kLeft, kStep, kEnding, kPlace };
+enum Weight { kSlot, kAttempt, kMessage, kBlock, kBest, kPeak, kLeft, kStep, kEnding, kPlace };
 enum Group { kWhere, kHow };
 
 std::string clipped_duration(double seconds) {
@@ -155,7 +155,8 @@ Line ending_line(const engine::TrialPlace& place, const base::AttemptRows& attem
   const auto seconds = seconds_of(attempt);
   const std::string took = seconds ? " (" + duration_text(*seconds) + ")" : "";
   if (!attempt.failure) {
-    line.push_back({.text = ending_text(attempt) + took, .brief = "ended well" + took, .weight = kEnding, .group = kHow, .tone = Tone::kGood});
+    line.push_back(
+        {.text = ending_text(attempt) + took, .brief = "ended well" + took, .weight = kEnding, .group = kHow, .tone = Tone::kGood});
     return line;
   }
   const base::Failure& failure = *attempt.failure;

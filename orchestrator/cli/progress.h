@@ -1,5 +1,5 @@
-// The progress of a run on stderr: one line that is rewritten on a terminal; elsewhere a plain line a trial, and one every half minute while
-// it lasts. Nothing but remarks under -q, each rank's end besides under -v.
+// The progress of a run on stderr: one line that is rewritten on a terminal; elsewhere a plain line a trial, and one every half minute
+// while it lasts. Nothing but remarks under -q, each rank's end besides under -v.
 #pragma once
 
 #include <chrono>
@@ -33,7 +33,8 @@ class ProgressLine {
   ProgressLine& operator=(const ProgressLine&) = delete;
 
   const Terminal& terminal() const { return terminal_; }
-  // Both fit their line into the terminal's width: parts that matter least go first. `print` only where lines are rewritten; a file has all.
+  // Both fit their line into the terminal's width: parts that matter least go first. `print` only where lines are rewritten; a file has
+  // all.
   void rewrite(const Line& line);
   void print(const Line& line);
   void print(const std::string& line);  // as it is

@@ -133,14 +133,15 @@ struct StatusColumn {
 constexpr int kKept = 100;  // never goes; the last column is cut instead
 
 std::vector<StatusColumn> status_columns() {
-  return {{"study", [](const StudyStatus& s) { return s.name; }, false, kKept},
-          {"id", [](const StudyStatus& s) { return s.study_id; }, false, 1},
-          {"provenance", [](const StudyStatus& s) { return std::string(s.provenance ? protocol::to_string(*s.provenance) : "-"); }, false, 2},
-          {"done", [](const StudyStatus& s) { return std::to_string(s.num_done); }, true, kKept},
-          {"planned", [](const StudyStatus& s) { return std::to_string(s.num_planned); }, true, kKept},
-          {"failed attempts",
-           [](const StudyStatus& s) { return s.num_failed_attempts ? std::to_string(*s.num_failed_attempts) : "-"; }, true, 3},
-          {"state", [](const StudyStatus& s) { return state_text(s); }, false, kKept}};
+  return {
+      {"study", [](const StudyStatus& s) { return s.name; }, false, kKept},
+      {"id", [](const StudyStatus& s) { return s.study_id; }, false, 1},
+      {"provenance", [](const StudyStatus& s) { return std::string(s.provenance ? protocol::to_string(*s.provenance) : "-"); }, false, 2},
+      {"done", [](const StudyStatus& s) { return std::to_string(s.num_done); }, true, kKept},
+      {"planned", [](const StudyStatus& s) { return std::to_string(s.num_planned); }, true, kKept},
+      {"failed attempts", [](const StudyStatus& s) { return s.num_failed_attempts ? std::to_string(*s.num_failed_attempts) : "-"; }, true,
+       3},
+      {"state", [](const StudyStatus& s) { return state_text(s); }, false, kKept}};
 }
 
 int width_of(const StatusColumn& column, const std::vector<StudyStatus>& statuses) {
@@ -160,7 +161,8 @@ std::vector<StatusColumn> columns_that_fit(const std::vector<StudyStatus>& statu
     return sum;
   };
   while (width() > num_columns) {
-    const auto lightest = std::min_element(columns.begin(), columns.end(), [](const auto& a, const auto& b) { return a.weight < b.weight; });
+    const auto lightest =
+        std::min_element(columns.begin(), columns.end(), [](const auto& a, const auto& b) { return a.weight < b.weight; });
     if (lightest->weight == kKept) break;
     columns.erase(lightest);
   }

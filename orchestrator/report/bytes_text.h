@@ -5,8 +5,8 @@
 
 namespace rematch::report {
 
-using base::ByteUnits;
 using base::bytes_text;
+using base::ByteUnits;
 using base::Sign;
 
 }  // namespace rematch::report

@@ -8,7 +8,8 @@ namespace {
 
 constexpr std::array kPages = {
     Page{"pass", "The run did all that was asked of it: its figures may be used. An arm passes when all its judged runs do.",
-         "No failure; every rank's record whole; the optimizer's state made on every rank; enough steps after warm-up; losses and gradient norms "
+         "No failure; every rank's record whole; the optimizer's state made on every rank; enough steps after warm-up; losses and gradient "
+         "norms "
          "finite, no step skipped; the peak on its plateau; losses equal to the reference's to the bit.",
          "Read its memory and time verdicts; `rematch show ARM` has each condition with its figures."},
     Page{"fail", "A failure, or a condition of a pass that was not held. It carries no figures.",
@@ -29,7 +30,8 @@ constexpr std::array kPages = {
     Page{"interrupted", "The attempt was stopped from outside before it could come to its end. It is kept and not counted.",
          "A signal to the controller, a time limit, or a pre-emption ended it.", "Run the study again: it goes on where it stopped."},
     Page{"lost", "The attempt vanished without a word of how it ended. It is kept and not counted.",
-         "Its supervisor or its node is gone and left no launch record.", "Run the study again; `rematch doctor` looks for what is left over."},
+         "Its supervisor or its node is gone and left no launch record.",
+         "Run the study again; `rematch doctor` looks for what is left over."},
     Page{"not-run", "No attempt of it was started yet.", "The plan has its trials, and no folder has an attempt of them.",
          "`rematch run SWEEP` starts them."},
 };

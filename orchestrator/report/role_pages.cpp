@@ -8,11 +8,16 @@ namespace {
 
 constexpr std::array kPages = {
     Page{"parameters", "Parameter buffers.", "Allocated when the model is made.", "More ranks to share them; no label."},
-    Page{"gradients", "Gradient buffers and copies of gradients in fp32.", "Allocated with the model, or with the first backward.", "Lower precision of gradients; more ranks; no label."},
-    Page{"optimizer_state", "Main weights in fp32 and moments.", "Allocated in the first update.", "Distributed or precision-aware optimizer; no label."},
-    Page{"activations", "What forward, or a replay of it, keeps for backward.", "Allocated in forward or in a replay.", "This is what labels lower; `rematch show ARM` says how much each could."},
-    Page{"logits_and_loss", "The head's logits and the cross-entropy.", "Allocated in the head.", "cross_entropy_gradient: in_place; shorter sequences; no label."},
-    Page{"communication", "Buffers of collectives that nothing keeps.", "Allocated in a collective.", "Fewer or smaller messages at once; no label."},
+    Page{"gradients", "Gradient buffers and copies of gradients in fp32.", "Allocated with the model, or with the first backward.",
+         "Lower precision of gradients; more ranks; no label."},
+    Page{"optimizer_state", "Main weights in fp32 and moments.", "Allocated in the first update.",
+         "Distributed or precision-aware optimizer; no label."},
+    Page{"activations", "What forward, or a replay of it, keeps for backward.", "Allocated in forward or in a replay.",
+         "This is what labels lower; `rematch show ARM` says how much each could."},
+    Page{"logits_and_loss", "The head's logits and the cross-entropy.", "Allocated in the head.",
+         "cross_entropy_gradient: in_place; shorter sequences; no label."},
+    Page{"communication", "Buffers of collectives that nothing keeps.", "Allocated in a collective.",
+         "Fewer or smaller messages at once; no label."},
     Page{"temporaries", "Allocated in backward outside of replays, and the rest.", "What no other role has.", "No label lowers them."},
 };
 

@@ -8,12 +8,15 @@ namespace {
 
 constexpr std::array kPages = {
     Page{"equal", "Not worth telling apart. Of time it is a finding, not a lack of one.",
-         "Time: the whole interval lies within plus or minus the smallest effect. Memory: repeats agree to the byte, or the interval lies within "
+         "Time: the whole interval lies within plus or minus the smallest effect. Memory: repeats agree to the byte, or the interval lies "
+         "within "
          "what a peak may grow by in steady state.",
          "Choose by something else: the narrower setting, or the other of the two."},
-    Page{"faster", "The arm takes less time a step than what it is set against.", "The simultaneous 95 % interval of the ratio lies below 0.",
+    Page{"faster", "The arm takes less time a step than what it is set against.",
+         "The simultaneous 95 % interval of the ratio lies below 0.",
          "Check the drift and the losses before believing that recompute saves time; less pressure on the allocator may be the reason."},
-    Page{"slower", "The arm takes more time a step than what it is set against.", "The simultaneous 95 % interval of the ratio lies above 0.",
+    Page{"slower", "The arm takes more time a step than what it is set against.",
+         "The simultaneous 95 % interval of the ratio lies above 0.",
          "Weigh it against the memory that it gives back; `rematch compare ARM CONTROL` has both."},
     Page{"undecided", "The numbers say neither that the two are equal nor that they differ.",
          "The interval holds 0 and reaches beyond the smallest effect.",
@@ -24,8 +27,8 @@ constexpr std::array kPages = {
     Page{"higher", "The hot rank's peak is above that of what it is set against.",
          "Repeats agree to the byte and the difference is positive, or the whole interval of the difference is.",
          "Replays hold memory of their own: see in which phase the peak is with `rematch show ARM`."},
-    Page{"at-least", "The saving that is shown may be too small: see censored.",
-         "The arm's peak sits in a phase that no label lowers.", "Compare activation peaks."},
+    Page{"at-least", "The saving that is shown may be too small: see censored.", "The arm's peak sits in a phase that no label lowers.",
+         "Compare activation peaks."},
     Page{"censored", "The label may save more than is shown, since the peak is now at a moment that no label reaches.",
          "The arm's peak sits in grad_sync, optimizer_init or optimizer.",
          "Compare activation peaks; to lower the peak itself, lower what the optimizer holds."},
@@ -44,7 +47,8 @@ constexpr std::array kPages = {
     Page{"hot-rank", "The rank whose allocated peak is the largest: it decides whether a setting fits.",
          "The largest allocated peak over all steps and phases, the lowest rank on a tie.",
          "Lower what that rank holds; others have room."},
-    Page{"region", "A part of a layer that a label may wrap. A block of memory belongs to the regions that were open when it was allocated.",
+    Page{"region",
+         "A part of a layer that a label may wrap. A block of memory belongs to the regions that were open when it was allocated.",
          "By the trainer's marks; joined by / from the outermost, so moe/moe_act is inside of moe.",
          "`rematch explain LABEL` says what the regions of a label drop and keep."},
     Page{"full", "Full recompute: whole layers are checkpointed in groups, uniformly or a number of them.",

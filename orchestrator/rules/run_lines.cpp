@@ -54,12 +54,22 @@ std::string met_text(const AttemptRows& attempt, const std::string& rule) {
   return steps + " were completed, as many as are wanted";  // all_steps
 }
 
+// Steps without which a condition says nothing: a plateau is looked for in the last third of them.
+std::int64_t wants_steps(const std::string& rule) {
+  if (rule == "peak_plateau") return 3;
+  return rule == "finite" || rule == "no_skipped_step" ? 1 : 0;
+}
+
 std::vector<VerdictLine> condition_lines(const AttemptRows& attempt) {
   static constexpr std::array kMeasured = {"record_complete", "optimizer_init",  "steady_steps",
                                            "finite",          "no_skipped_step", "peak_plateau"};
   static constexpr std::array kPredicted = {"record_complete", "all_steps"};
   const std::vector<base::Shortfall> shortfalls = pass_shortfalls(attempt);
+  const std::int64_t num_steps = num_steps_completed(attempt);
   const auto line = [&](const std::string& rule) {
+    if (wants_steps(rule) > num_steps)
+      return VerdictLine{rule, "not judged",
+                         std::to_string(wants_steps(rule)) + " completed steps would tell, " + std::to_string(num_steps) + " are there"};
     const std::string missed = said_of(shortfalls, rule);
     return VerdictLine{rule, missed.empty() ? "held" : "not held", missed.empty() ? met_text(attempt, rule) : missed};
   };

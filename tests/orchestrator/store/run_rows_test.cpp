@@ -26,7 +26,7 @@ void expect_same(const base::RunVerdict& loaded, const base::RunVerdict& wanted)
   ASSERT_EQ(loaded.shortfalls.size(), wanted.shortfalls.size());
   for (std::size_t i = 0; i < wanted.shortfalls.size(); ++i) EXPECT_EQ(loaded.shortfalls[i].message, wanted.shortfalls[i].message);
   ASSERT_EQ(loaded.failure.has_value(), wanted.failure.has_value());
-  if (wanted.failure) EXPECT_EQ(loaded.failure->message, wanted.failure->message);
+  EXPECT_EQ(loaded.failure ? loaded.failure->message : "", wanted.failure ? wanted.failure->message : "");
   ASSERT_EQ(loaded.figures.has_value(), wanted.figures.has_value());
   if (!wanted.figures) return;
   EXPECT_EQ(loaded.figures->hot.rank, wanted.figures->hot.rank);

@@ -2,6 +2,7 @@
 #include <CLI/CLI.hpp>
 
 #include "orchestrator/cli/beside.h"
+#include "orchestrator/cli/gate_option.h"
 #include "orchestrator/cli/kept_report.h"
 #include "orchestrator/cli/report_output.h"
 #include "orchestrator/cli/study_input.h"
@@ -22,6 +23,7 @@ class ReportVerb final : public Verb {
     app.add_option("study", study_, "Name or id of the study, or the beginning of either; not needed when there is one only");
     published_.declare(app);
     app.add_flag("--force", force_, "Compare trials of different settings too, marked as unmatched");
+    gates_.declare(app, rules::GateUse::kStudy);
     declare_report_output(app, output_);
     app.footer(
         "Examples:\n"
@@ -30,12 +32,17 @@ class ReportVerb final : public Verb {
         "  rematch report first -f csv -o first.csv\n"
         "  rematch report moonlight_16b_8xh100 --published sweeps/published/moonlight_16b_8xh100.json\n"
         "  rematch report first --force\n"
+        "  rematch report first --fail-on 'peak_allocated>40GB' --fail-on drift\n"
+        "Gates of --fail-on look at the arm that the answer names, and at the study's step times; `compare` has those on differences.\n"
         "Exit: 0 printed (what the study came to stands in the report), 2 no such study or no published table, 7 printed, and trials that "
         "may not be\n"
-        "compared are not, or no row of the published table may be; 8 no database, or a file that cannot be written.");
+        "compared are not, or no row of the published table may be; 8 no database, or a file that cannot be written, 9 a gate fired.");
   }
 
   Exit run(const GlobalOptions& options, Streams streams) override {
+    const auto loaded_gates = gates_.load(streams);
+    if (const Exit* exit = std::get_if<Exit>(&loaded_gates)) return *exit;
+    const auto& gates = std::get<std::vector<rules::Gate>>(loaded_gates);
     auto opened = open_store(options, streams);
     if (const Exit* exit = std::get_if<Exit>(&opened)) return *exit;
     auto& store = std::get<store::Store>(opened);
@@ -51,12 +58,12 @@ class ReportVerb final : public Verb {
     tell_of_uncollected(options.workspace, study_id, streams.err);
     if (!table && !force_)
       if (const auto kept = find_kept_report(store, study_id, store::Store::ReportPlots::kRead))
-        return write_report(kept->model, output_, streams);
+        return exit_of_gates(rules::judge_gates(gates, kept->gate_figures), write_report(kept->model, output_, streams), streams);
     const base::StudyRows study = store.load_study(study_id).value();
     const base::StudyVerdict verdict = rules::judge_study(study, force_ ? rules::Comparison::kForce : rules::Comparison::kRefuse);
     const Exit written = write_report(make_report_beside(study, verdict, table, options, streams), output_, streams);
     if (written == Exit::kOk && !verdict.unmatched.empty() && !force_) return refuse(verdict, streams);
-    return exit_beside(study, table, written, streams);
+    return exit_of_gates(rules::judge_gates(gates, rules::gate_figures(verdict)), exit_beside(study, table, written, streams), streams);
   }
 
  private:
@@ -68,6 +75,7 @@ class ReportVerb final : public Verb {
   std::string study_;
   bool force_ = false;
   PublishedOption published_;
+  GateOption gates_;
   ReportOutput output_;
 };
 

@@ -1,11 +1,9 @@
 #include "orchestrator/cli/report_output.h"
 
 #include <CLI/CLI.hpp>
-#include <ostream>
-#include <system_error>
 
+#include "orchestrator/cli/output_file.h"
 #include "orchestrator/report/format.h"
-#include "schemas/protocol/record_file.h"
 
 namespace rematch::cli {
 
@@ -21,17 +19,7 @@ void declare_report_output(CLI::App& app, ReportOutput& output) {
 Exit write_report(const report::ReportModel& model, const ReportOutput& output, Streams streams) {
   const report::ByteUnits units = output.units == "GiB" ? report::ByteUnits::kGiB : report::ByteUnits::kGB;
   const std::string text = report::render(model, output.as_json ? "json" : output.format, units).value();
-  if (output.file == "-") {
-    streams.out << text;
-    return Exit::kOk;
-  }
-  try {
-    protocol::write_file_by_rename(output.file, text);
-  } catch (const std::system_error& error) {
-    streams.err << "rematch: the report was not written: " << error.what() << "\n";
-    return Exit::kEnvironment;
-  }
-  return Exit::kOk;
+  return write_output(text, output.file, streams);
 }
 
 }  // namespace rematch::cli

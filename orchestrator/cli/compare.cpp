@@ -92,7 +92,8 @@ class CompareVerb final : public Verb {
         "  rematch compare nightly --against-db ../baseline/rematch.db --fail-on 'step_time>3%'\n"
         "Of studies the arms that both have are compared, each against the arm of its name. Times have a 95 % interval where each side has "
         "two\n"
-        "runs or more. A gate of --fail-on fires on time when the whole interval is beyond its bound, and also when nothing could be judged "
+        "runs or more. A gate of --fail-on fires on time when the whole interval is beyond its bound, and also when nothing could be "
+        "judged "
         "by it.\n"
         "Exit: 0 printed, 2 no such arm, trial or study, or none of its runs has ended, 7 refused, with the fields that differ beside "
         "recompute,\n"
@@ -188,10 +189,9 @@ class CompareVerb final : public Verb {
 
   report::ReportModel make_model(const std::vector<rules::SideComparison>& comparisons, const Loaded& own, const Loaded& other) const {
     if (own.subject.kind != ComparedKind::kStudy) return report::make_comparison_report(comparisons.front());
-    return report::make_studies_report({study_text(own.subject, own_.database),
-                                        study_text(other.subject, against_.database.empty() ? own_.database : against_.database),
-                                        comparisons, arms_without(own.sides.sides, other.sides.sides),
-                                        arms_without(other.sides.sides, own.sides.sides)});
+    return report::make_studies_report(
+        {study_text(own.subject, own_.database), study_text(other.subject, against_.database.empty() ? own_.database : against_.database),
+         comparisons, arms_without(own.sides.sides, other.sides.sides), arms_without(other.sides.sides, own.sides.sides)});
   }
 
   static bool refuse(const std::vector<rules::SideComparison>& comparisons, Streams streams) {
@@ -202,7 +202,8 @@ class CompareVerb final : public Verb {
       std::string text;
       for (const std::string& each : names) text += (text.empty() ? "" : "; ") + each;
       streams.err << "rematch: refused: " << text << ": " << refusal
-                  << (refusal.starts_with("figures of two") ? "" : "; --force compares them all the same, --vary names fields that may differ")
+                  << (refusal.starts_with("figures of two") ? ""
+                                                            : "; --force compares them all the same, --vary names fields that may differ")
                   << "\n";
     }
     return !arms.empty();

@@ -34,9 +34,9 @@ void keep_report(store::Store& store, const base::StudyRows& study, const base::
   const std::optional<std::string> build = probes::program_build_id();
   if (!build || base::is_predicted(study.plan) || !verdict.unmatched.empty()) return;
   const report::ReportModel model = report::make_report(study, verdict);
-  store.put_report(study.plan.study_id, {*build, text_without_trials(study.plan), report::model_text(model),
-                                         base::exit_code(verdict.conclusion), report::plots_text(model.plots),
-                                         rules::gate_figures_text(rules::gate_figures(verdict))});
+  store.put_report(study.plan.study_id,
+                   {*build, text_without_trials(study.plan), report::model_text(model), base::exit_code(verdict.conclusion),
+                    report::plots_text(model.plots), rules::gate_figures_text(rules::gate_figures(verdict))});
 }
 
 std::optional<KeptReport> find_kept_report(const store::Store& store, const std::string& study_id, store::Store::ReportPlots plots) {

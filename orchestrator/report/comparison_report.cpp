@@ -87,9 +87,7 @@ void add_differences(const std::vector<SideComparison>& pairs, ReportModel& mode
     if (!pair.is_compared()) model.notes.push_back(pair.name + " against " + pair.against_name + " is refused: " + pair.refusal);
 }
 
-std::string mark_of(const SideComparison& pair) {
-  return !pair.is_compared() ? "refused" : pair.unmatched.empty() ? "" : "unmatched";
-}
+std::string mark_of(const SideComparison& pair) { return !pair.is_compared() ? "refused" : pair.unmatched.empty() ? "" : "unmatched"; }
 
 Column in_data(const char* key, const char* title) { return {key, title, Place::kDataOnly}; }
 
@@ -107,7 +105,8 @@ ColumnOf<SideComparison> fraction_column(Column column, std::optional<std::int64
 }
 
 ColumnOf<SideComparison> time_column(Column column, std::function<std::optional<double>(const rules::TimeDifference&)> get) {
-  return {std::move(column), [get = std::move(get)](const SideComparison& p) { return p.time ? cell_of<FractionDelta>(get(*p.time)) : Cell{}; }};
+  return {std::move(column),
+          [get = std::move(get)](const SideComparison& p) { return p.time ? cell_of<FractionDelta>(get(*p.time)) : Cell{}; }};
 }
 
 std::vector<ColumnOf<SideComparison>> memory_columns() {
@@ -118,7 +117,8 @@ std::vector<ColumnOf<SideComparison>> memory_columns() {
       fraction_column({"peak_delta_fraction", "diff"}, &SideFigures::peak_allocated_bytes),
       {{"memory_verdict", "memory"}, [](const SideComparison& p) { return p.memory ? name_cell(p.memory->word) : Cell{}; }},
       figure_column<Bytes>(in_data("peak_reserved_bytes", "peak reserved"), &SideComparison::own, &SideFigures::peak_reserved_bytes),
-      figure_column<Bytes>(in_data("against_peak_reserved_bytes", "of the other"), &SideComparison::against, &SideFigures::peak_reserved_bytes),
+      figure_column<Bytes>(in_data("against_peak_reserved_bytes", "of the other"), &SideComparison::against,
+                           &SideFigures::peak_reserved_bytes),
       delta_column({"reserved_delta_bytes", "reserved diff"}, &SideFigures::peak_reserved_bytes),
       delta_column({"activation_delta_bytes", "activation diff"}, &SideFigures::activation_peak_bytes),
   };

@@ -58,10 +58,10 @@ struct SideComparison {
   SideFigures against;
   std::optional<protocol::Provenance> provenance;
   std::optional<protocol::Provenance> against_provenance;
-  std::vector<base::Unmatched> unmatched;      // why it is refused, or what was forced
-  std::vector<base::FieldDifference> varied;   // that were named as meant to differ
-  std::string refusal;                         // empty: compared, where both have figures
-  std::optional<base::MemoryVerdict> memory;   // with the difference of peaks; of a prediction none
+  std::vector<base::Unmatched> unmatched;     // why it is refused, or what was forced
+  std::vector<base::FieldDifference> varied;  // that were named as meant to differ
+  std::string refusal;                        // empty: compared, where both have figures
+  std::optional<base::MemoryVerdict> memory;  // with the difference of peaks; of a prediction none
   std::optional<TimeDifference> time;
   bool is_compared() const { return refusal.empty(); }
 };

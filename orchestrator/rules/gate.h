@@ -13,19 +13,19 @@
 namespace rematch::rules {
 
 enum class GateMetric {
-  kRegression,      // step time or allocated peak, whichever is worse
+  kRegression,  // step time or allocated peak, whichever is worse
   kStepTime,
   kPeakAllocated,
   kPeakReserved,
   kActivationPeak,
-  kOutcome,         // an arm that passed no longer does
-  kUndecided,       // a step time without a word
-  kMargin,          // budget less the answer's allocated peak
-  kDrift,           // of step times over the places in a block
-  kAaDifference,    // of the two controls of a block
+  kOutcome,       // an arm that passed no longer does
+  kUndecided,     // a step time without a word
+  kMargin,        // budget less the answer's allocated peak
+  kDrift,         // of step times over the places in a block
+  kAaDifference,  // of the two controls of a block
 };
 
-enum class GateSense { kNone, kAbove, kBelow };              // when it fires
+enum class GateSense { kNone, kAbove, kBelow };                  // when it fires
 enum class GateUnit { kNone, kFraction, kBytes, kNanoseconds };  // of the bound
 
 struct Gate {

@@ -61,8 +61,8 @@ Judgement judge_time(const Gate& gate, const SideComparison& pair) {
 Judgement judge_outcome(const Gate& gate, const SideComparison& pair) {
   if (pair.outcome == base::Outcome::kPass || pair.against_outcome != base::Outcome::kPass) return {true, {}};
   return {true,
-          {finding(GateState::kFired, gate, pair, "passed and is now " + std::string(to_string(pair.outcome)) +
-                                                      (pair.reason.empty() ? "" : ": " + pair.reason))}};
+          {finding(GateState::kFired, gate, pair,
+                   "passed and is now " + std::string(to_string(pair.outcome)) + (pair.reason.empty() ? "" : ": " + pair.reason))}};
 }
 
 Judgement judge_undecided(const Gate& gate, const SideComparison& pair) {

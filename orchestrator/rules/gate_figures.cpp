@@ -51,7 +51,8 @@ GateFigures gate_figures(const base::StudyVerdict& verdict) {
   take_answer(verdict, figures);
   for (const base::GroupVerdict& group : verdict.groups) take_group(group, figures);
   for (const base::ArmVerdict& arm : verdict.arms)
-    if (arm.effect && (!arm.effect->time || arm.effect->time->word == base::TimeWord::kUndecided)) figures.undecided_arms.push_back(arm.arm);
+    if (arm.effect && (!arm.effect->time || arm.effect->time->word == base::TimeWord::kUndecided))
+      figures.undecided_arms.push_back(arm.arm);
   return figures;
 }
 

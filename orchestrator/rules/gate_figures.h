@@ -17,12 +17,12 @@ struct GateFigures {
   std::optional<std::int64_t> peak_reserved_bytes;
   std::optional<std::int64_t> activation_peak_bytes;
   std::optional<double> step_time_ns;
-  std::optional<std::int64_t> margin_bytes;         // nullopt: no budget
-  std::optional<double> drift_per_slot;             // of the group whose drift is surest; nullopt: no fit
-  std::optional<double> drift_p_value;              // as it
-  bool drift_flagged = false;                       // of some group
-  std::optional<double> aa_difference_fraction;     // largest of all blocks, by size; nullopt: no block has two controls
-  std::vector<std::string> undecided_arms;          // whose step time has no word, or the word undecided
+  std::optional<std::int64_t> margin_bytes;      // nullopt: no budget
+  std::optional<double> drift_per_slot;          // of the group whose drift is surest; nullopt: no fit
+  std::optional<double> drift_p_value;           // as it
+  bool drift_flagged = false;                    // of some group
+  std::optional<double> aa_difference_fraction;  // largest of all blocks, by size; nullopt: no block has two controls
+  std::vector<std::string> undecided_arms;       // whose step time has no word, or the word undecided
 };
 
 GateFigures gate_figures(const base::StudyVerdict& verdict);

@@ -49,15 +49,17 @@ struct UnitRow {
 };
 
 constexpr std::array kUnits = {
-    UnitRow{"%", kFraction, 0.01},          UnitRow{"B", kBytes, 1},           UnitRow{"kB", kBytes, 1e3},
-    UnitRow{"MB", kBytes, 1e6},             UnitRow{"GB", kBytes, 1e9},        UnitRow{"KiB", kBytes, 1024},
-    UnitRow{"MiB", kBytes, 1024 * 1024},    UnitRow{"GiB", kBytes, 1024.0 * 1024 * 1024},
-    UnitRow{"ns", kNanoseconds, 1},         UnitRow{"us", kNanoseconds, 1e3},  UnitRow{"ms", kNanoseconds, 1e6},
-    UnitRow{"s", kNanoseconds, 1e9},
+    UnitRow{"%", kFraction, 0.01},       UnitRow{"B", kBytes, 1},
+    UnitRow{"kB", kBytes, 1e3},          UnitRow{"MB", kBytes, 1e6},
+    UnitRow{"GB", kBytes, 1e9},          UnitRow{"KiB", kBytes, 1024},
+    UnitRow{"MiB", kBytes, 1024 * 1024}, UnitRow{"GiB", kBytes, 1024.0 * 1024 * 1024},
+    UnitRow{"ns", kNanoseconds, 1},      UnitRow{"us", kNanoseconds, 1e3},
+    UnitRow{"ms", kNanoseconds, 1e6},    UnitRow{"s", kNanoseconds, 1e9},
 };
 
 const MetricRow* find_metric(const std::string& name, GateUse use) {
-  const auto* const found = std::find_if(kMetrics.begin(), kMetrics.end(), [&](const MetricRow& row) { return row.name == name && row.use == use; });
+  const auto* const found =
+      std::find_if(kMetrics.begin(), kMetrics.end(), [&](const MetricRow& row) { return row.name == name && row.use == use; });
   return found == kMetrics.end() ? nullptr : found;
 }
 
@@ -87,7 +89,9 @@ std::string wanted_bound(const MetricRow& row) {
   if (!row.has_share && row.amount == kNone) return "'" + std::string(row.name) + "' takes no bound";
   const std::string amount = row.amount == kBytes ? "bytes (kB, MB, GB, KiB, MiB, GiB)" : "a time (us, ms, s)";
   return "'" + std::string(row.name) + "' wants > or < and a bound in " +
-         (row.amount == kNone ? "%" : row.has_share ? "% or in " + amount : amount);
+         (row.amount == kNone ? "%"
+          : row.has_share     ? "% or in " + amount
+                              : amount);
 }
 
 }  // namespace

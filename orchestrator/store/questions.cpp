@@ -32,8 +32,8 @@ constexpr const char* kStudySince = "EXISTS (SELECT 1 FROM attempt a WHERE a.stu
 
 // Rows of a table that each attempt has some of.
 CannedQuestion of_attempts(const std::string& table, const std::string& columns, const std::string& order, const std::string& phase) {
-  const std::string from = kAttempts + (" CROSS JOIN " + table) +
-                           " x ON x.study_id = a.study_id AND x.trial_id = a.trial_id AND x.attempt = a.attempt";
+  const std::string from =
+      kAttempts + (" CROSS JOIN " + table) + " x ON x.study_id = a.study_id AND x.trial_id = a.trial_id AND x.attempt = a.attempt";
   return {kTrial + columns, from, kOrder + order, "t.arm", kRunOutcome, "x.rank", phase, kSince};
 }
 
@@ -44,19 +44,36 @@ CannedQuestion of_attempt(const std::string& columns, const std::string& from = 
 
 // Rows of a table that a study has some of, ordered by `position`.
 CannedQuestion of_study(const std::string& table, const std::string& columns, const std::string& position, const std::string& arm) {
-  return {"s.name AS study, " + columns, "study s CROSS JOIN " + table + " x ON x.study_id = s.study_id", "s.name, s.study_id, " + position,
-          arm, "", "", "", kStudySince};
+  return {"s.name AS study, " + columns,
+          "study s CROSS JOIN " + table + " x ON x.study_id = s.study_id",
+          "s.name, s.study_id, " + position,
+          arm,
+          "",
+          "",
+          "",
+          kStudySince};
 }
 
 CannedQuestion arms() {
-  return {"v.*", "study s CROSS JOIN arms v ON v.study_id = s.study_id", "s.name, s.study_id, v.position", "v.arm", "v.outcome", "", "",
+  return {"v.*",
+          "study s CROSS JOIN arms v ON v.study_id = s.study_id",
+          "s.name, s.study_id, v.position",
+          "v.arm",
+          "v.outcome",
+          "",
+          "",
           "EXISTS (SELECT 1 FROM trial t JOIN attempt a USING (study_id, trial_id) WHERE t.study_id = s.study_id AND t.arm = v.arm AND "
           "a.start_unix_ns >= ?)"};
 }
 
 CannedQuestion attribution() {
-  return {"v.*", "attribution v JOIN study s ON s.study_id = v.study_id", "s.name, s.study_id, v.arm, v.bytes DESC, v.role, v.region",
-          "v.arm", "", "v.rank", "",
+  return {"v.*",
+          "attribution v JOIN study s ON s.study_id = v.study_id",
+          "s.name, s.study_id, v.arm, v.bytes DESC, v.role, v.region",
+          "v.arm",
+          "",
+          "v.rank",
+          "",
           "EXISTS (SELECT 1 FROM attempt a WHERE a.study_id = v.study_id AND a.trial_id = v.trial_id AND a.attempt = v.attempt AND "
           "a.start_unix_ns >= ?)"};
 }
@@ -64,17 +81,19 @@ CannedQuestion attribution() {
 std::map<std::string, CannedQuestion> questions_of_attempts() {
   return {
       {"attempts",
-       of_attempt("a.host, (SELECT group_concat(json_extract(value, '$.node'), ',') FROM json_each(a.launch_document, '$.nodes')) AS nodes, "
-                  "a.launch_end, a.world_size, a.job_id, a.array_job_id, a.array_task_id, a.restart_count, a.runner, a.start_unix_ns, "
-                  "a.end_unix_ns, a.strays_ended")},
+       of_attempt(
+           "a.host, (SELECT group_concat(json_extract(value, '$.node'), ',') FROM json_each(a.launch_document, '$.nodes')) AS nodes, "
+           "a.launch_end, a.world_size, a.job_id, a.array_job_id, a.array_task_id, a.restart_count, a.runner, a.start_unix_ns, "
+           "a.end_unix_ns, a.strays_ended")},
       {"runs",
        of_attempt("a.start_unix_ns, v.outcome, v.reason, v.hot_rank, v.peak_allocated_bytes, v.peak_reserved_bytes, v.binding_phase, "
                   "v.activation_peak_bytes, v.step_time_ns, v.tflops_per_rank",
                   " LEFT JOIN verdict v ON v.study_id = a.study_id AND v.scope = 'run' AND v.subject = a.trial_id || '/' || a.attempt")},
-      {"ranks", of_attempts("rank",
-                            "x.rank, x.node, x.host, x.local_rank, x.visible_devices, x.device, x.device_name, x.device_id, x.cpu_affinity, "
-                            "x.pid, x.exit_code, x.signal, x.ended_by_supervisor",
-                            ", x.rank", "")},
+      {"ranks",
+       of_attempts("rank",
+                   "x.rank, x.node, x.host, x.local_rank, x.visible_devices, x.device, x.device_name, x.device_id, x.cpu_affinity, "
+                   "x.pid, x.exit_code, x.signal, x.ended_by_supervisor",
+                   ", x.rank", "")},
       {"traffic", of_attempts("communication", "x.rank, x.step, x.axis, x.pass, x.operation, x.num_calls, x.bytes, x.duration_ns",
                               ", x.rank, x.step, x.axis, x.pass, x.operation", "")},
       {"peaks", of_attempts("phase", "x.rank, x.source, x.step, x.phase, x.duration_ns, x.peak_allocated_bytes, x.peak_reserved_bytes",
@@ -96,12 +115,14 @@ std::map<std::string, CannedQuestion> all_questions() {
   std::map<std::string, CannedQuestion> all = questions_of_attempts();
   all["arms"] = arms();
   all["attribution"] = attribution();
-  all["studies"] = {"v.*", "studies v JOIN study s ON s.study_id = v.study_id", "v.study, v.study_id", "", "v.conclusion", "", "", kStudySince};
+  all["studies"] = {"v.*",      "studies v JOIN study s ON s.study_id = v.study_id", "v.study, v.study_id", "", "v.conclusion", "", "",
+                    kStudySince};
   all["decisions"] = of_study("decision", "x.round, x.action, x.arm, x.reason", "x.position", "x.arm");
   all["diagnoses"] = of_study("diagnosis", "x.symptom, x.arm, x.finding, x.next_step", "x.position", "x.arm");
   all["unmatched"] = of_study("field_difference", "x.trial_id, x.attempt, x.field, x.value, x.against AS against_trial_id, x.against_value",
-                              "x.trial_id, x.attempt, x.position", "(SELECT t.arm FROM trial t WHERE t.study_id = x.study_id AND t.trial_id = "
-                                                                   "x.trial_id)");
+                              "x.trial_id, x.attempt, x.position",
+                              "(SELECT t.arm FROM trial t WHERE t.study_id = x.study_id AND t.trial_id = "
+                              "x.trial_id)");
   return all;
 }
 

@@ -50,7 +50,8 @@ base::Result<ReadConnection> connect(const std::string& uri, const std::string& 
   ReadConnection connection(opened);
   if (result != SQLITE_OK) return sqlite_error(where, opened);
   sqlite3_busy_timeout(opened, static_cast<int>(kBusyDeadline.count()));
-  if (!executes(opened, std::string(kMakeTablesOfFunctions) + "PRAGMA query_only = ON; SELECT 1 FROM sqlite_schema LIMIT 1")) return sqlite_error(where, opened);
+  if (!executes(opened, std::string(kMakeTablesOfFunctions) + "PRAGMA query_only = ON; SELECT 1 FROM sqlite_schema LIMIT 1"))
+    return sqlite_error(where, opened);
   return connection;
 }
 
@@ -118,7 +119,8 @@ base::Result<ReadConnection> open_all_for_reading(std::span<const NamedDatabase>
                        "; the canned questions take any number"};
   for (const NamedDatabase& database : databases)
     if (const std::string why = why_not_attached(opened, database); !why.empty()) return base::Error{why};
-  if (!executes(opened, views_over_all(opened, databases) + kMakeTablesOfFunctions + "PRAGMA query_only = ON")) return sqlite_error("the views over all", opened);
+  if (!executes(opened, views_over_all(opened, databases) + kMakeTablesOfFunctions + "PRAGMA query_only = ON"))
+    return sqlite_error("the views over all", opened);
   sqlite3_set_authorizer(opened, allow_reading, nullptr);
   return connection;
 }

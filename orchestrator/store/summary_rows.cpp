@@ -17,10 +17,11 @@ base::Outcome outcome_of(const Value& value) {
 
 std::vector<base::ArmSummary> select_arms(Database& database, const std::string& study_id, const Value& arms) {
   std::vector<base::ArmSummary> summaries;
-  for (const ValueRow& row : database.query("SELECT a.arm, a.variation, v.outcome, v.reason FROM arm a JOIN verdict v ON v.study_id = "
-                                            "a.study_id AND v.scope = 'arm' AND v.subject = a.arm WHERE a.study_id = ? AND a.arm IN (SELECT "
-                                            "value FROM json_each(?)) ORDER BY a.position",
-                                            {study_id, arms})) {
+  for (const ValueRow& row :
+       database.query("SELECT a.arm, a.variation, v.outcome, v.reason FROM arm a JOIN verdict v ON v.study_id = "
+                      "a.study_id AND v.scope = 'arm' AND v.subject = a.arm WHERE a.study_id = ? AND a.arm IN (SELECT "
+                      "value FROM json_each(?)) ORDER BY a.position",
+                      {study_id, arms})) {
     base::ArmSummary& summary = summaries.emplace_back();
     from_value(row[0], summary.arm);
     from_value(row[1], summary.variation);
@@ -75,7 +76,8 @@ std::vector<base::Unmatched> select_unmatched(Database& database, const std::str
 
 }  // namespace
 
-std::optional<base::StudySummaries> select_summaries(Database& database, const std::string& study_id, const std::vector<std::string>& arms) {
+std::optional<base::StudySummaries> select_summaries(Database& database, const std::string& study_id,
+                                                     const std::vector<std::string>& arms) {
   if (database.query("SELECT 1 FROM verdict WHERE study_id = ? AND scope = 'study'", {study_id}).empty()) return std::nullopt;
   const Value names = to_value(arms);
   return base::StudySummaries{select_arms(database, study_id, names), select_runs(database, study_id, names),

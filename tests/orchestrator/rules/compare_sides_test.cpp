@@ -32,7 +32,8 @@ class CompareSides : public ::testing::Test {
 };
 
 TEST_F(CompareSides, CountsOfEachTrialTheLastConclusiveAttempt) {
-  std::vector<RunSummary> runs = {run("a", 1, 1, base::Outcome::kFail), run("a", 2, 1), run("a", 3, 1, base::Outcome::kLost), run("b", 4, 1)};
+  std::vector<RunSummary> runs = {run("a", 1, 1, base::Outcome::kFail), run("a", 2, 1), run("a", 3, 1, base::Outcome::kLost),
+                                  run("b", 4, 1)};
   const std::vector<RunSummary> counting = runs_that_count(runs);
   ASSERT_EQ(counting.size(), 2U);
   EXPECT_EQ(counting[0].peak_allocated_bytes, 2);

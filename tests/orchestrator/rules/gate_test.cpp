@@ -23,7 +23,9 @@ SideComparison timed(double fraction, double low, double high) {
   return pair;
 }
 
-std::vector<GateFinding> judged(const std::string& text, const SideComparison& pair) { return judge_gates({gate(text)}, std::vector{pair}); }
+std::vector<GateFinding> judged(const std::string& text, const SideComparison& pair) {
+  return judge_gates({gate(text)}, std::vector{pair});
+}
 
 TEST(Gate, ReadsMetricSenseAndBoundWithItsUnit) {
   EXPECT_EQ(gate("regression>2%").bound, 0.02);

@@ -3,8 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <fstream>
-#include <set>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "orchestrator/rules/judge.h"
 #include "orchestrator/store/store.h"
@@ -40,9 +40,8 @@ class QueryTest : public ::testing::Test {
 };
 
 TEST_F(QueryTest, EveryCannedQuestionAnswersWithTheStudysName) {
-  EXPECT_EQ(question_names(),
-            (std::vector<std::string>{"arms", "attempts", "attribution", "decisions", "diagnoses", "errors", "failures", "peaks", "ranks", "runs",
-                                      "steps", "studies", "traffic", "unmatched"}));
+  EXPECT_EQ(question_names(), (std::vector<std::string>{"arms", "attempts", "attribution", "decisions", "diagnoses", "errors", "failures",
+                                                        "peaks", "ranks", "runs", "steps", "studies", "traffic", "unmatched"}));
   for (const std::string& name : question_names()) {
     const Answer answer = ask_canned(name);
     EXPECT_EQ(answer.columns.front(), "study") << name;
@@ -123,7 +122,8 @@ TEST_F(QueryTest, SqlReadsAndNothingElse) {
         std::string("CREATE TABLE t (n)"), std::string("CREATE TEMP TABLE t (n)"), std::string("DROP VIEW peaks"),
         "ATTACH '" + elsewhere + "' AS other", std::string("PRAGMA query_only = OFF"), std::string("PRAGMA user_version = 1"),
         std::string("BEGIN IMMEDIATE"), std::string("VACUUM INTO '/dev/null'"), std::string("SELECT load_extension('x')"),
-        std::string("PRAGMA writable_schema = ON"), std::string("WITH x AS (SELECT 1) DELETE FROM study"), std::string("SELECT 1; DELETE FROM study")}) {
+        std::string("PRAGMA writable_schema = ON"), std::string("WITH x AS (SELECT 1) DELETE FROM study"),
+        std::string("SELECT 1; DELETE FROM study")}) {
     EXPECT_FALSE(ask_sql(sql)) << sql;
   }
   EXPECT_FALSE(std::filesystem::exists(elsewhere));

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "orchestrator/cli/beside.h"
+#include "orchestrator/cli/gate_option.h"
 #include "orchestrator/cli/kept_report.h"
 #include "orchestrator/cli/report_output.h"
 #include "orchestrator/report/format.h"
@@ -45,7 +46,8 @@ Exit finish_run(const engine::EngineResult& result, const FinishOptions& finish,
   if (const std::optional<Exit> left = trials_left(result, finish.undone_reason, streams)) return *left;
   const report::ReportModel model = with_program(make_report_beside(result.study, result.verdict, finish.published, options, streams));
   streams.out << report::render(model, finish.format).value();
-  return exit_beside(result.study, finish.published, static_cast<Exit>(base::exit_code(result.verdict.conclusion)), streams);
+  const Exit exit = exit_beside(result.study, finish.published, static_cast<Exit>(base::exit_code(result.verdict.conclusion)), streams);
+  return exit_of_gates(rules::judge_gates(finish.gates, rules::gate_figures(result.verdict)), exit, streams);
 }
 
 }  // namespace rematch::cli

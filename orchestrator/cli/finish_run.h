@@ -4,9 +4,11 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "orchestrator/cli/verb.h"
 #include "orchestrator/engine/engine.h"
+#include "orchestrator/rules/gate.h"
 #include "schemas/protocol/published.h"
 
 namespace rematch::cli {
@@ -15,6 +17,7 @@ struct FinishOptions {
   std::optional<protocol::Published> published;
   std::string format = "md";  // of the table
   std::string undone_reason;  // of trials that are not done though nothing interrupted: whose fault
+  std::vector<rules::Gate> gates;
 };
 
 Exit finish_run(const engine::EngineResult& result, const FinishOptions& finish, const GlobalOptions& options, Streams streams);

@@ -34,8 +34,9 @@ void keep_report(store::Store& store, const base::StudyRows& study, const base::
   const std::optional<std::string> build = probes::program_build_id();
   if (!build || base::is_predicted(study.plan) || !verdict.unmatched.empty()) return;
   const report::ReportModel model = report::make_report(study, verdict);
-  store.put_report(study.plan.study_id, {*build, text_without_trials(study.plan), report::model_text(model),
-                                         base::exit_code(verdict.conclusion), report::plots_text(model.plots)});
+  store.put_report(study.plan.study_id,
+                   {*build, text_without_trials(study.plan), report::model_text(model), base::exit_code(verdict.conclusion),
+                    report::plots_text(model.plots), rules::gate_figures_text(rules::gate_figures(verdict))});
 }
 
 std::optional<KeptReport> find_kept_report(const store::Store& store, const std::string& study_id, store::Store::ReportPlots plots) {
@@ -48,7 +49,9 @@ std::optional<KeptReport> find_kept_report(const store::Store& store, const std:
     if (!pictures) return std::nullopt;
     model->plots = *std::move(pictures);
   }
-  return KeptReport{*std::move(model), static_cast<int>(stored->conclusion)};
+  std::optional<rules::GateFigures> figures = rules::parse_gate_figures(stored->gate_figures);
+  if (!figures) return std::nullopt;
+  return KeptReport{*std::move(model), static_cast<int>(stored->conclusion), *std::move(figures)};
 }
 
 std::optional<KeptReport> find_finished_report(const std::filesystem::path& workspace, const base::StudyPlan& plan) {

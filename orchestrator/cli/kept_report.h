@@ -8,6 +8,7 @@
 #include "orchestrator/base/rows.h"
 #include "orchestrator/base/verdicts.h"
 #include "orchestrator/report/report_model.h"
+#include "orchestrator/rules/gate_figures.h"
 #include "orchestrator/store/store.h"
 
 namespace rematch::cli {
@@ -15,6 +16,7 @@ namespace rematch::cli {
 struct KeptReport {
   report::ReportModel model;
   int conclusion = 0;  // exit code of `rematch run`
+  rules::GateFigures gate_figures;
 };
 
 void keep_report(store::Store& store, const base::StudyRows& study, const base::StudyVerdict& verdict);

@@ -2,6 +2,7 @@
 #include <CLI/CLI.hpp>
 
 #include "orchestrator/cli/beside.h"
+#include "orchestrator/cli/gate_option.h"
 #include "orchestrator/cli/kept_report.h"
 #include "orchestrator/cli/report_output.h"
 #include "orchestrator/cli/study_input.h"
@@ -26,6 +27,7 @@ class ReportVerb final : public Verb {
         ->check(CLI::IsMember({"full", "guide"}))
         ->capture_default_str();
     app.add_flag("--force", force_, "Compare trials of different settings too, marked as unmatched");
+    gates_.declare(app, rules::GateUse::kStudy);
     declare_report_output(app, output_);
     app.footer(
         "Examples:\n"
@@ -36,16 +38,21 @@ class ReportVerb final : public Verb {
         "  rematch report moonlight_16b_8xh100 --published sweeps/published/moonlight_16b_8xh100.json\n"
         "  rematch report moonlight_16b_8xh100 --published moonlight_16b_8xh100    (imported by `ingest --published`)\n"
         "  rematch report first --force\n"
+        "  rematch report first --fail-on 'peak_allocated>40GB' --fail-on drift\n"
+        "Gates of --fail-on look at the arm that the answer names, and at the study's step times; `compare` has those on differences.\n"
         "Exit: 0 printed (what the study came to stands in the report), 2 no such study, no published table, or a file of no known format, "
         "7 printed, and trials that "
         "may not be\n"
-        "compared are not, or no row of the published table may be; 8 no database, or a file that cannot be written.");
+        "compared are not, or no row of the published table may be; 8 no database, or a file that cannot be written, 9 a gate fired.");
   }
 
   Exit run(const GlobalOptions& options, Streams streams) override {
     const auto format = format_of(output_, streams);
     if (const Exit* exit = std::get_if<Exit>(&format)) return *exit;
     if (const auto refused = refuse_style(streams)) return *refused;
+    const auto loaded_gates = gates_.load(streams);
+    if (const Exit* exit = std::get_if<Exit>(&loaded_gates)) return *exit;
+    const auto& gates = std::get<std::vector<rules::Gate>>(loaded_gates);
     auto opened = open_store(options, streams);
     if (const Exit* exit = std::get_if<Exit>(&opened)) return *exit;
     auto& store = std::get<store::Store>(opened);
@@ -61,14 +68,14 @@ class ReportVerb final : public Verb {
     tell_of_uncollected(options.workspace, study_id, streams.err);
     if (!table && !force_ && !is_guide())
       if (const auto kept = find_kept_report(store, study_id, plots_for(std::get<std::string>(format))))
-        return write_report(kept->model, output_, streams);
+        return exit_of_gates(rules::judge_gates(gates, kept->gate_figures), write_report(kept->model, output_, streams), streams);
     const base::StudyRows study = store.load_study(study_id).value();
     const base::StudyVerdict verdict = rules::judge_study(study, force_ ? rules::Comparison::kForce : rules::Comparison::kRefuse);
     const Exit written =
         write_report(is_guide() ? report::make_guide_report(study, verdict) : make_report_beside(study, verdict, table, options, streams),
                      output_, streams);
     if (written == Exit::kOk && !verdict.unmatched.empty() && !force_) return refuse(verdict, streams);
-    return exit_beside(study, table, written, streams);
+    return exit_of_gates(rules::judge_gates(gates, rules::gate_figures(verdict)), exit_beside(study, table, written, streams), streams);
   }
 
  private:
@@ -94,6 +101,7 @@ class ReportVerb final : public Verb {
   std::string style_ = "full";
   bool force_ = false;
   PublishedOption published_;
+  GateOption gates_;
   ReportOutput output_;
 };
 

@@ -3,12 +3,11 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <ostream>
-#include <system_error>
 #include <utility>
 
+#include "orchestrator/cli/output_file.h"
 #include "orchestrator/report/format.h"
 #include "probes/host/build_id.h"
-#include "schemas/protocol/record_file.h"
 
 namespace rematch::cli {
 
@@ -49,17 +48,7 @@ Exit write_report(report::ReportModel model, const ReportOutput& output, Streams
   const auto format = format_of(output, streams);
   if (const Exit* exit = std::get_if<Exit>(&format)) return *exit;
   const std::string text = report::render(with_program(std::move(model)), std::get<std::string>(format), units).value();
-  if (output.file == "-") {
-    streams.out << text;
-    return Exit::kOk;
-  }
-  try {
-    protocol::write_file_by_rename(output.file, text);
-  } catch (const std::system_error& error) {
-    streams.err << "rematch: the report was not written: " << error.what() << "\n";
-    return Exit::kEnvironment;
-  }
-  return Exit::kOk;
+  return write_output(text, output.file, streams);
 }
 
 }  // namespace rematch::cli

@@ -6,6 +6,7 @@
 #include "orchestrator/cli/cluster_run.h"
 #include "orchestrator/cli/control_peak.h"
 #include "orchestrator/cli/finish_run.h"
+#include "orchestrator/cli/gate_option.h"
 #include "orchestrator/cli/kept_report.h"
 #include "orchestrator/cli/plan_text.h"
 #include "orchestrator/cli/progress.h"
@@ -29,6 +30,7 @@ class RunVerb final : public Verb {
     app.add_flag("--dry-run", dry_run_, "Show what would be run, as `plan` does, and start nothing");
     app.add_flag("--detach", detach_, "Under Slurm: submit, print name and number of the jobs and come back; run again to collect");
     published_.declare(app);
+    gates_.declare(app, rules::GateUse::kStudy);
     app.add_option("-f,--format", format_, "Of the table on stdout")
         ->check(CLI::IsMember(report::accepted_format_names()))
         ->capture_default_str();
@@ -46,10 +48,12 @@ class RunVerb final : public Verb {
         "the following and leaves the jobs alone.\n"
         "Exit: 0 usable, 3 the sweep is refused, 4 a candidate ended in an unexpected way, 5 no candidate meets the budget,\n"
         "6 the control is not a control, 7 trials ran in settings that may not be compared, or no row of the published table may be,\n"
-        "8 environment, 75 interrupted: run again to go on.");
+        "8 environment, 9 else 0, and a gate of --fail-on fired, 75 interrupted: run again to go on.");
   }
 
   Exit run(const GlobalOptions& options, Streams streams) override {
+    const auto gates = gates_.load(streams);
+    if (const Exit* exit = std::get_if<Exit>(&gates)) return *exit;
     const auto published = published_.load(options, streams);
     if (const Exit* exit = std::get_if<Exit>(&published)) return *exit;
     const auto loaded = load_sweep(arguments_, options, streams);
@@ -65,11 +69,11 @@ class RunVerb final : public Verb {
       return Exit::kOk;
     }
     const FinishOptions finish{std::get<std::optional<protocol::Published>>(published), format_,
-                               "not every trial could be carried out (see above)"};
+                               "not every trial could be carried out (see above)", std::get<std::vector<rules::Gate>>(gates)};
     if (!finish.published)
       if (const auto finished = find_finished_report(options.workspace, input.plan)) {
         streams.out << report::render(finished->model, format_).value();
-        return static_cast<Exit>(finished->conclusion);
+        return exit_of_gates(rules::judge_gates(finish.gates, finished->gate_figures), static_cast<Exit>(finished->conclusion), streams);
       }
     if (input.spec.launch_kind != "slurm") return carry_out_here(input, finish, options, streams);
     return run_on_cluster(input, detach_ ? slurm::FollowUntil::kOneLook : slurm::FollowUntil::kAllEnded, finish, options, streams);
@@ -96,6 +100,7 @@ class RunVerb final : public Verb {
   bool dry_run_ = false;
   bool detach_ = false;
   PublishedOption published_;
+  GateOption gates_;
   std::string format_ = "md";
 };
 

@@ -26,6 +26,7 @@ enum class Exit : int {
   kControlInvalid = 6,  // the control is not a control, or failed otherwise than by memory
   kComparisonRefused = 7,
   kEnvironment = 8,
+  kGateFired = 9,     // of --fail-on, where the exit were 0 without it
   kInterrupted = 75,  // run again to go on
   kTimeLimit = 124,
 };

@@ -1,23 +1,28 @@
-// Two runs set against each other, wherever they are from, or why they may not be. Pure.
+// Sides set against each other, wherever they are from, or why they may not be. Pure.
 #pragma once
 
 #include <string>
 #include <vector>
 
 #include "orchestrator/report/report_model.h"
+#include "orchestrator/rules/compare_sides.h"
 
 namespace rematch::report {
 
-// An arm or a trial of a study, its first run that passed (else the first that counts), and what the rules say of that run. Borrowed.
-struct ComparedSide {
-  std::string name;
-  const base::AttemptRows* attempt = nullptr;
-  const base::RunVerdict* run = nullptr;
-};
+// Two arms or trials: figures of both, and their differences where they are compared.
+ReportModel make_comparison_report(const rules::SideComparison& pair);
 
-// Figures of both and their differences; with differences of fields these too, and no difference of figures unless `forced`.
-enum class FieldsThatDiffer { kRefuse, kForce };
-ReportModel make_comparison_report(const ComparedSide& side, const ComparedSide& against,
-                                   const std::vector<base::FieldDifference>& differences, FieldsThatDiffer policy);
+// Two studies, arm by arm.
+struct ComparedStudies {
+  std::string name;  // with what tells it from the other
+  std::string against_name;
+  std::vector<rules::SideComparison> arms;  // that both have
+  std::vector<std::string> only_own;        // arms
+  std::vector<std::string> only_against;
+};
+ReportModel make_studies_report(const ComparedStudies& studies);
+
+// "+3.10 % [+1.90 %, +4.30 %] slower", "+3.10 %, no interval: 1 against 1 run".
+std::string time_text(const rules::SideComparison& pair);
 
 }  // namespace rematch::report

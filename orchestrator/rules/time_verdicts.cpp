@@ -22,12 +22,6 @@ using base::TimeWord;
 constexpr double kErrorRate = 0.05;
 constexpr double kDriftErrorRate = 0.05;
 
-TimeWord word_of(const base::TimeVerdict& verdict, double smallest_effect) {
-  if (verdict.low >= -smallest_effect && verdict.high <= smallest_effect) return TimeWord::kEqual;
-  if (verdict.low > 0) return TimeWord::kSlower;
-  return verdict.high < 0 ? TimeWord::kFaster : TimeWord::kUndecided;
-}
-
 // The passing runs of a group whose step times may be set against each other.
 struct GroupRuns {
   std::vector<ArmVerdict*> arms;  // the reference first
@@ -68,6 +62,12 @@ std::string not_compared_text(const GroupRuns& group, const stats::BlockDesign& 
 
 }  // namespace
 
+TimeWord time_word(double low, double high, double smallest_effect) {
+  if (low >= -smallest_effect && high <= smallest_effect) return TimeWord::kEqual;
+  if (low > 0) return TimeWord::kSlower;
+  return high < 0 ? TimeWord::kFaster : TimeWord::kUndecided;
+}
+
 double confidence_of_look(const base::StudyPlan& plan) {
   return 1 - kErrorRate / (plan.blocks_auto ? static_cast<double>(base::kLooks.size()) : 1.0);
 }
@@ -91,7 +91,7 @@ JudgedTimes judge_times(const stats::BlockDesign& design, std::span<const double
     verdict.fraction = std::expm1(arm.difference);
     verdict.low = std::expm1(arm.difference - arm.half_width);
     verdict.high = std::expm1(arm.difference + arm.half_width);
-    verdict.word = word_of(verdict, smallest_effect);
+    verdict.word = time_word(verdict.low, verdict.high, smallest_effect);
     judged.arms.push_back(verdict);
   }
   return judged;

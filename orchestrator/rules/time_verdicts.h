@@ -17,6 +17,9 @@ namespace rematch::rules {
 // good. Of all intervals of one look together: 0.95, of one look of several 1 - 0.05 / 3.
 double confidence_of_look(const base::StudyPlan& plan);
 
+// Of an interval of ratio - 1; `smallest_effect` is a fraction.
+base::TimeWord time_word(double low, double high, double smallest_effect);
+
 struct JudgedTimes {
   base::TimeFit fit;
   std::vector<base::TimeVerdict> arms;            // one of design.compared_arms() each, without blocks_needed

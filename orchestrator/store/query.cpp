@@ -2,78 +2,22 @@
 
 #include <sqlite3.h>
 
-#include <memory>
+#include <utility>
 
-#include "orchestrator/store/migrations.h"
+#include "orchestrator/store/read_connection.h"
 #include "orchestrator/store/statement.h"
-#include "orchestrator/store/store.h"
+#include "orchestrator/store/view_documents.h"
 
 namespace rematch::store {
 
 namespace {
 
-struct CloseConnection {
-  void operator()(sqlite3* connection) const { sqlite3_close(connection); }
-};
-struct FinalizeStatement {
-  void operator()(sqlite3_stmt* statement) const { sqlite3_finalize(statement); }
-};
-using Connection = std::unique_ptr<sqlite3, CloseConnection>;
-using Prepared = std::unique_ptr<sqlite3_stmt, FinalizeStatement>;
-
-int allow_reading(void*, int action, const char*, const char*, const char*, const char*) {
-  switch (action) {
-    case SQLITE_SELECT:
-    case SQLITE_READ:
-    case SQLITE_FUNCTION:
-    case SQLITE_RECURSIVE: return SQLITE_OK;
-    default: return SQLITE_DENY;
-  }
-}
-
-base::Error error_of(const std::filesystem::path& path, sqlite3* connection) {
-  return base::Error{path.string() + ": " + sqlite3_errmsg(connection)};
-}
-
-base::Result<Connection> connect(const std::filesystem::path& path, Log log) {
-  sqlite3* opened = nullptr;
-  const int result = sqlite3_open_v2(read_only_uri(path, log).c_str(), &opened, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, nullptr);
-  Connection connection(opened);
-  if (result != SQLITE_OK) return error_of(path, opened);
-  sqlite3_busy_timeout(opened, static_cast<int>(kBusyDeadline.count()));
-  if (sqlite3_exec(opened, "PRAGMA query_only = ON; SELECT 1 FROM sqlite_schema LIMIT 1", nullptr, nullptr, nullptr) != SQLITE_OK)
-    return error_of(path, opened);
-  return connection;
-}
-
-std::int64_t version_of(sqlite3* connection) {
-  sqlite3_stmt* statement = nullptr;
-  sqlite3_prepare_v2(connection, "PRAGMA user_version", -1, &statement, nullptr);
-  const Prepared prepared(statement);
-  return statement != nullptr && sqlite3_step(statement) == SQLITE_ROW ? sqlite3_column_int64(statement, 0) : -1;
-}
-
-base::Result<Connection> open_for_reading(const std::filesystem::path& path) {
-  base::Result<Connection> connection = connect(path, Log::kMayBe);
-  // A folder that cannot be written has no room for the files beside a log: without a log there is none to miss.
-  if (!connection && !has_log(path)) connection = connect(path, Log::kNone);
-  if (!connection) return connection;
-  const std::int64_t found = version_of(connection.value().get());
-  const std::int64_t wanted = embedded_migrations().back().version;
-  if (found != wanted)
-    return base::Error{
-        path.string() + ": its schema version is " + std::to_string(found) + ", wanted " + std::to_string(wanted) +
-        (found < wanted ? "; any verb that may write, such as `rematch report`, brings it up to date" : "; use the newer program")};
-  sqlite3_set_authorizer(connection.value().get(), allow_reading, nullptr);
-  return connection;
-}
-
-base::Result<Prepared> prepare_one(const std::filesystem::path& path, sqlite3* connection, const std::string& sql) {
+base::Result<Prepared> prepare_one(const std::string& where, sqlite3* connection, const std::string& sql) {
   sqlite3_stmt* statement = nullptr;
   const char* rest = nullptr;
   if (sqlite3_prepare_v2(connection, sql.c_str(), static_cast<int>(sql.size()) + 1, &statement, &rest) != SQLITE_OK) {
     const bool denied = sqlite3_errcode(connection) == SQLITE_AUTH;
-    return base::Error{error_of(path, connection).message + (denied ? "; a query may only read" : "")};
+    return base::Error{sqlite_error(where, connection).message + (denied ? "; a query may only read" : "")};
   }
   Prepared prepared(statement);
   if (statement == nullptr) return base::Error{"there is no statement in the query"};
@@ -84,7 +28,7 @@ base::Result<Prepared> prepare_one(const std::filesystem::path& path, sqlite3* c
   return prepared;
 }
 
-base::Result<Answer> read_rows(const std::filesystem::path& path, sqlite3* connection, sqlite3_stmt* statement, std::int64_t most_rows) {
+base::Result<Answer> read_rows(const std::string& where, sqlite3* connection, sqlite3_stmt* statement, std::int64_t most_rows) {
   Answer answer;
   const int num_columns = sqlite3_column_count(statement);
   for (int i = 0; i < num_columns; ++i) answer.columns.emplace_back(sqlite3_column_name(statement, i));
@@ -96,16 +40,12 @@ base::Result<Answer> read_rows(const std::filesystem::path& path, sqlite3* conne
     }
     answer.rows.push_back(column_values(statement));
   }
-  if (result != SQLITE_DONE) return error_of(path, connection);
+  if (result != SQLITE_DONE) return sqlite_error(where, connection);
   return answer;
 }
 
-}  // namespace
-
-base::Result<Answer> ask(const std::filesystem::path& database, const Question& question, std::int64_t most_rows) {
-  const base::Result<Connection> connection = open_for_reading(database);
-  if (!connection) return connection.error();
-  const base::Result<Prepared> statement = prepare_one(database, connection.value().get(), question.sql);
+base::Result<Answer> ask_over(sqlite3* connection, const std::string& where, const Question& question, std::int64_t most_rows) {
+  const base::Result<Prepared> statement = prepare_one(where, connection, question.sql);
   if (!statement) return statement.error();
   const int num_wanted = sqlite3_bind_parameter_count(statement.value().get());
   if (num_wanted != static_cast<int>(question.parameters.size()))
@@ -113,8 +53,45 @@ base::Result<Answer> ask(const std::filesystem::path& database, const Question& 
                        " values were given"};
   for (int i = 0; i < num_wanted; ++i)
     if (bind_value(statement.value().get(), i + 1, question.parameters[static_cast<std::size_t>(i)]) != SQLITE_OK)
-      return error_of(database, connection.value().get());
-  return read_rows(database, connection.value().get(), statement.value().get(), most_rows);
+      return sqlite_error(where, connection);
+  return read_rows(where, connection, statement.value().get(), most_rows);
+}
+
+std::string listed(std::span<const NamedDatabase> databases) {
+  std::string text;
+  for (const NamedDatabase& database : databases) text += (text.empty() ? "" : ", ") + database.path.string();
+  return text;
+}
+
+}  // namespace
+
+base::Result<Answer> ask(const std::filesystem::path& database, const Question& question, std::int64_t most_rows) {
+  const base::Result<ReadConnection> connection = open_for_reading(database);
+  if (!connection) return connection.error();
+  return ask_over(connection.value().get(), database.string(), question, most_rows);
+}
+
+base::Result<Answer> ask_all(std::span<const NamedDatabase> databases, const Question& question, std::int64_t most_rows) {
+  const base::Result<ReadConnection> connection = open_all_for_reading(databases);
+  if (!connection) return connection.error();
+  return ask_over(connection.value().get(), listed(databases), question, most_rows);
+}
+
+base::Result<Answer> ask_each(std::span<const NamedDatabase> databases, const Question& question, std::int64_t most_rows) {
+  Answer all;
+  for (const NamedDatabase& database : databases) {
+    base::Result<Answer> one = ask(database.path, question, most_rows - static_cast<std::int64_t>(all.rows.size()));
+    if (!one) return one;
+    Answer answer = std::move(one).value();
+    all.cut = all.cut || answer.cut;
+    all.columns = std::move(answer.columns);
+    for (ValueRow& row : answer.rows) {
+      row.insert(row.begin(), database.name);
+      all.rows.push_back(std::move(row));
+    }
+  }
+  all.columns.insert(all.columns.begin(), "database");
+  return all;
 }
 
 base::Result<std::string> schema_text(const std::filesystem::path& database) {
@@ -122,7 +99,7 @@ base::Result<std::string> schema_text(const std::filesystem::path& database) {
       ask(database, {"SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL AND type IN ('view', 'table') ORDER BY type DESC, name", {}},
           INT64_MAX);
   if (!rows) return rows.error();
-  std::string text;
+  std::string text = view_documents() + "\n## As SQL: the views, then the tables below them\n\n";
   for (const ValueRow& row : rows.value().rows) text += std::get<std::string>(row.front()) + ";\n\n";
   return text;
 }

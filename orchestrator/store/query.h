@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -32,16 +33,30 @@ struct QuestionFilter {
   std::optional<std::string> outcome;  // of the run, for arms and studies their own
   std::optional<std::int64_t> rank;
   std::optional<std::string> phase;
+  std::optional<std::int64_t> since_unix_ns;  // an attempt of it began then or later
 };
 
-std::vector<std::string> question_names();  // sorted: arms, errors, failures, peaks, steps, studies
+// One of several databases that are read together.
+struct NamedDatabase {
+  std::string name;  // unlike the others' but for case, and neither main nor temp
+  std::filesystem::path path;
+};
+// Named by its folder where the file is a workspace's rematch.db, else by the file; by the whole path where that would not tell it from
+// the others. The error: a path is given twice.
+base::Result<std::vector<NamedDatabase>> name_databases(const std::vector<std::filesystem::path>& paths);
+
+std::vector<std::string> question_names();  // sorted
 // The error names a filter that the question has no column for, or the questions there are.
 base::Result<Question> canned_question(const std::string& name, const QuestionFilter& filter);
 
 // One statement. At most `most_rows` rows are read.
 base::Result<Answer> ask(const std::filesystem::path& database, const Question& question, std::int64_t most_rows);
+// One statement over several databases: their views and tables are unions with a leading column `database`.
+base::Result<Answer> ask_all(std::span<const NamedDatabase> databases, const Question& question, std::int64_t most_rows);
+// The same question of one after the other, with a leading column `database`.
+base::Result<Answer> ask_each(std::span<const NamedDatabase> databases, const Question& question, std::int64_t most_rows);
 
-// CREATE statements of the views, then of the tables.
+// The documents of the views, then the CREATE statements of views and tables.
 base::Result<std::string> schema_text(const std::filesystem::path& database);
 
 }  // namespace rematch::store

@@ -30,6 +30,8 @@ Value column_value(sqlite3_stmt* statement, int index) {
 
 }  // namespace
 
+void FinalizeStatement::operator()(sqlite3_stmt* statement) const { sqlite3_finalize(statement); }
+
 int bind_value(sqlite3_stmt* statement, int index, const Value& value) { return std::visit(Bind{statement, index}, value); }
 
 ValueRow column_values(sqlite3_stmt* statement) {

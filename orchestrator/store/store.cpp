@@ -12,6 +12,7 @@
 #include "orchestrator/store/migrations.h"
 #include "orchestrator/store/plan_rows.h"
 #include "orchestrator/store/run_rows.h"
+#include "orchestrator/store/summary_rows.h"
 #include "orchestrator/store/values.h"
 #include "orchestrator/store/verdict_rows.h"
 
@@ -140,6 +141,7 @@ void Store::put_report(const std::string& study_id, const StoredReport& report) 
   columns("model", report.model);
   columns("conclusion", report.conclusion);
   columns("plots", report.plots);
+  columns("gate_figures", report.gate_figures);
   insert_values(*database_, "report", {{"study_id", study_id}}, columns, OnConflict::kUpdate);
 }
 
@@ -183,7 +185,7 @@ std::vector<StudySummary> Store::studies() const {
 base::Result<StudySummary> Store::find_study(const std::string& key) const { return pick_study(studies(), key); }
 
 std::optional<StoredReport> Store::report(const std::string& study_id, ReportPlots plots) const {
-  std::vector<std::string> wanted = {"build_id", "plan", "model", "conclusion"};
+  std::vector<std::string> wanted = {"build_id", "plan", "model", "conclusion", "gate_figures"};
   if (plots == ReportPlots::kRead) wanted.emplace_back("plots");
   const auto rows = select_values(*database_, "report", wanted, {{"study_id", study_id}}, "study_id");
   if (rows.empty()) return std::nullopt;
@@ -192,7 +194,8 @@ std::optional<StoredReport> Store::report(const std::string& study_id, ReportPlo
   from_value(rows.front()[1], report.plan);
   from_value(rows.front()[2], report.model);
   from_value(rows.front()[3], report.conclusion);
-  if (plots == ReportPlots::kRead) from_value(rows.front()[4], report.plots);
+  from_value(rows.front()[4], report.gate_figures);
+  if (plots == ReportPlots::kRead) from_value(rows.front()[5], report.plots);
   return report;
 }
 
@@ -257,6 +260,10 @@ std::vector<TrialPlace> Store::find_trials(const std::string& beginning, const s
     from_value(row[2], place.trial_id);
   }
   return places;
+}
+
+std::optional<base::StudySummaries> Store::load_summaries(const std::string& study_id, const std::vector<std::string>& arms) const {
+  return select_summaries(*database_, study_id, arms);
 }
 
 base::StudyPlan Store::load_plan(const std::string& study_id) const { return select_plan(*database_, study_id); }

@@ -14,6 +14,7 @@
 #include "orchestrator/base/attributed_peak.h"
 #include "orchestrator/base/result.h"
 #include "orchestrator/base/rows.h"
+#include "orchestrator/base/run_summary.h"
 #include "orchestrator/base/verdicts.h"
 
 namespace rematch::store {
@@ -72,6 +73,7 @@ struct StoredReport {
   std::string model;            // JSON: all but the plots
   std::int64_t conclusion = 0;  // exit code of `rematch run`
   std::string plots;            // JSON
+  std::string gate_figures;     // JSON
 };
 
 class Store {
@@ -127,6 +129,8 @@ class Store {
   std::vector<base::RunVerdict> load_runs(const std::string& study_id, const TrialChoice& choice) const;
   // Trials whose id begins so, of this study or, with an empty study_id, of all; in the order of studies() and as they run.
   std::vector<TrialPlace> find_trials(const std::string& beginning, const std::string& study_id = "") const;
+  // Of a study by its whole id: what was judged of these arms and their runs. nullopt: the study is not judged as it stands.
+  std::optional<base::StudySummaries> load_summaries(const std::string& study_id, const std::vector<std::string>& arms) const;
   // What a control of this group, in any study, held at its hot rank's peak; of one that ran out of memory only when none ended well.
   // Reads a few rows, not a study. nullopt: no such control, or not measured.
   std::optional<base::ControlPeak> control_peak(const std::string& group_id) const;

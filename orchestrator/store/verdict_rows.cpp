@@ -1,5 +1,6 @@
 #include "orchestrator/store/verdict_rows.h"
 
+#include "orchestrator/base/run_summary.h"
 #include "orchestrator/store/arm_rows.h"
 #include "orchestrator/store/columns.h"
 #include "orchestrator/store/effect_rows.h"
@@ -52,10 +53,7 @@ void steady_columns(ColumnWriter& columns, const base::RunFigures& figures) {
 void insert_run(Database& database, const std::string& study_id, const base::RunVerdict& run) {
   ColumnWriter columns;
   columns("outcome", std::string(to_string(run.outcome)));
-  std::string reason = run.failure ? run.failure->message : "";
-  for (const base::Shortfall& shortfall : run.shortfalls)
-    reason += (reason.empty() ? "" : "; ") + shortfall.rule + ": " + shortfall.message;
-  columns("reason", reason);
+  columns("reason", base::summary_of(run).reason);
   columns("loss_basis", run.loss_basis);
   std::vector<std::string> shortfalls;
   for (const base::Shortfall& shortfall : run.shortfalls) shortfalls.insert(shortfalls.end(), {shortfall.rule, shortfall.message});

@@ -130,7 +130,7 @@ TEST_F(Faults, TwoArmsOfOneSettingAreCompared) {
   EXPECT_EQ(rows[0].at("delta"), rows[0].at("value").get<std::int64_t>() - rows[0].at("against").get<std::int64_t>());
   EXPECT_LT(rows[0].at("delta"), 0);
   EXPECT_EQ(rematch({"compare", "moe", "mlp"}), 2);
-  EXPECT_NE(err_.find("no arm or trial 'mlp'; there are the arms of faults"), std::string::npos) << err_;
+  EXPECT_NE(err_.find("no arm or trial 'mlp', and no study; there are the arms of faults"), std::string::npos) << err_;
 }
 
 TEST_F(Faults, FourOutOfTenRunsOutOfMemoryMakeAnArmBorderline) {

@@ -4,6 +4,7 @@
 
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "orchestrator/rules/judge.h"
 #include "orchestrator/store/store.h"
@@ -39,11 +40,12 @@ class QueryTest : public ::testing::Test {
 };
 
 TEST_F(QueryTest, EveryCannedQuestionAnswersWithTheStudysName) {
-  EXPECT_EQ(question_names(), (std::vector<std::string>{"arms", "errors", "failures", "peaks", "published", "steps", "studies"}));
+  EXPECT_EQ(question_names(), (std::vector<std::string>{"arms", "attempts", "attribution", "decisions", "diagnoses", "errors", "failures",
+                                                        "peaks", "published", "ranks", "runs", "steps", "studies", "traffic", "unmatched"}));
   for (const std::string& name : question_names()) {
     const Answer answer = ask_canned(name);
     EXPECT_EQ(answer.columns.front(), "study") << name;
-    if (name == "errors" || name == "failures" || name == "published") continue;  // it has none
+    if (std::set<std::string>{"errors", "failures", "decisions", "diagnoses", "published", "unmatched"}.contains(name)) continue;  // it has none
     ASSERT_FALSE(answer.rows.empty()) << name;
     EXPECT_EQ(answer.rows.front().front(), Value(std::string("clean"))) << name;
   }
@@ -96,7 +98,7 @@ TEST_F(QueryTest, FiltersKeepWhatAgreesAndRefuseWhatTheQuestionLacks) {
   const auto refused = canned_question("studies", {.arm = arm, .rank = 1});
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().message, "`studies` has no arm to filter by; `studies` has no rank to filter by");
-  EXPECT_NE(canned_question("memory", {}).error().message.find("arms, errors, failures"), std::string::npos);
+  EXPECT_NE(canned_question("memory", {}).error().message.find("arms, attempts, attribution"), std::string::npos);
 }
 
 TEST_F(QueryTest, ALimitEndsTheReadingAndSaysSo) {
@@ -112,6 +114,7 @@ TEST_F(QueryTest, SqlReadsAndNothingElse) {
                 .rows.front()
                 .front(),
             Value(std::int64_t{10}));
+  EXPECT_EQ(ask_sql("SELECT sum(value) FROM json_each('[1, 2]')").value().rows.front().front(), Value(std::int64_t{3}));
   const std::string before = tests::dump_rows(path_);
   const std::string elsewhere = (temp_.path() / "other.db").string();
   for (const std::string& sql :
@@ -119,7 +122,8 @@ TEST_F(QueryTest, SqlReadsAndNothingElse) {
         std::string("CREATE TABLE t (n)"), std::string("CREATE TEMP TABLE t (n)"), std::string("DROP VIEW peaks"),
         "ATTACH '" + elsewhere + "' AS other", std::string("PRAGMA query_only = OFF"), std::string("PRAGMA user_version = 1"),
         std::string("BEGIN IMMEDIATE"), std::string("VACUUM INTO '/dev/null'"), std::string("SELECT load_extension('x')"),
-        std::string("WITH x AS (SELECT 1) DELETE FROM study"), std::string("SELECT 1; DELETE FROM study")}) {
+        std::string("PRAGMA writable_schema = ON"), std::string("WITH x AS (SELECT 1) DELETE FROM study"),
+        std::string("SELECT 1; DELETE FROM study")}) {
     EXPECT_FALSE(ask_sql(sql)) << sql;
   }
   EXPECT_FALSE(std::filesystem::exists(elsewhere));
@@ -158,26 +162,46 @@ TEST_F(QueryTest, TheSchemaNamesEveryViewWithItsColumns) {
   EXPECT_LT(schema.find("CREATE VIEW"), schema.find("CREATE TABLE"));
 }
 
+TEST_F(QueryTest, ASinceKeepsWhatBeganThenOrLater) {
+  base::AttemptRows& later = study_.attempts.back();
+  const std::int64_t first = later.launch.start_unix_ns;
+  const std::int64_t last = later.launch.start_unix_ns += 5'000'000'000;
+  {
+    Store store = Store::open(path_).value();
+    store.put_attempt(later);
+    store.put_verdicts(study_.plan.study_id, rules::judge_study(study_));
+  }
+  for (const std::string& name : question_names()) {
+    const auto since = [&](std::int64_t unix_ns) { return ask_canned(name, {.since_unix_ns = unix_ns}).rows.size(); };
+    EXPECT_EQ(since(first), ask_canned(name).rows.size()) << name;
+    EXPECT_EQ(since(last + 1), 0U) << name;
+  }
+  const Answer runs = ask_canned("runs", {.since_unix_ns = last});
+  ASSERT_EQ(runs.rows.size(), 1U);
+  EXPECT_EQ(runs.rows.front()[column(runs, "trial_id")], Value(later.trial.trial_id));
+  EXPECT_EQ(ask_canned("arms", {.since_unix_ns = last}).rows.size(), 1U);
+}
+
 TEST_F(QueryTest, AReportStaysUntilARowOfItsStudyIsPut) {
   Store store = Store::open(path_).value();
   const std::string id = study_.plan.study_id;
   EXPECT_FALSE(store.report(id));
-  store.put_report(id, {"build", "plan", "{}", 4, "[]"});
-  store.put_report(id, {"build", "plan", "{\"n\":1}", 5, "[2]"});
+  store.put_report(id, {"build", "plan", "{}", 4, "[]", "{}"});
+  store.put_report(id, {"build", "plan", "{\"n\":1}", 5, "[2]", "{}"});
   EXPECT_EQ(store.report(id)->plots, "");
   EXPECT_EQ(store.report(id, Store::ReportPlots::kRead)->plots, "[2]");
   EXPECT_EQ(store.report(id)->model, "{\"n\":1}");
   EXPECT_EQ(store.report(id)->conclusion, 5);
   store.put_attempt(study_.attempts.front());
   EXPECT_FALSE(store.report(id));
-  store.put_report(id, {"build", "plan", "{}", 0, "[]"});
+  store.put_report(id, {"build", "plan", "{}", 0, "[]", "{}"});
   store.put_plan(study_.plan);
   EXPECT_FALSE(store.report(id));
 }
 
 TEST_F(QueryTest, ClearingLeavesNoRowInAnyTable) {
   Store store = Store::open(path_).value();
-  store.put_report(study_.plan.study_id, {"build", "plan", "{}", 0, "[]"});
+  store.put_report(study_.plan.study_id, {"build", "plan", "{}", 0, "[]", "{}"});
   store.replace_all([] {});
   EXPECT_EQ(tests::dump_rows(path_).find("\n "), std::string::npos) << tests::dump_rows(path_);
   store.put_plan(study_.plan);

@@ -1,0 +1,108 @@
+"""Studies of two builds set against each other, gates with their exit code, and several databases in one query."""
+import json
+import unittest
+
+from fake_study import SWEEP, FakeStudy
+
+STEPS = {"blocks: 1": "blocks: 3", "train_iters: 6": "train_iters: 14", "steady_steps: 3": "steady_steps: 10"}
+
+
+def sweep(name):
+    text = SWEEP.replace("name: fake", f"name: {name}")
+    for old, new in STEPS.items():
+        text = text.replace(old, new)
+    return text
+
+
+def behaviour(step_time_us):
+    return json.dumps({"rules": [], "step_time_us": step_time_us, "noise": step_time_us})
+
+
+class Compare(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.slow, cls.fast = FakeStudy(cls, sweep("nightly")), FakeStudy(cls, sweep("baseline"))
+        assert cls.slow.run(fake=behaviour(1100)).returncode == 0
+        assert cls.fast.run(fake=behaviour(1000)).returncode == 0
+
+    def compare(self, *arguments):
+        return self.slow.rematch("compare", "nightly", "baseline", "--db", self.slow.root, "--against-db", self.fast.root / "rematch.db", *arguments)
+
+    def test_arms_of_two_studies_are_compared_with_intervals(self):
+        shown = self.compare("--json")
+        self.assertEqual(shown.returncode, 0, shown.stderr)
+        tables = {table["key"]: table for table in json.loads(shown.stdout)["tables"]}
+        rows = tables["comparison"]["rows"]
+        self.assertEqual([row["modules"] for row in rows], ["[]", "moe_act", "moe"])
+        for row in rows:
+            self.assertEqual(row["peak_delta_bytes"], 0)
+            self.assertEqual(row["memory_verdict"], "equal")
+            self.assertEqual(row["time_verdict"], "slower")
+            self.assertTrue(0.05 < row["time_low_fraction"] < row["time_fraction"] < row["time_high_fraction"] < 0.15, row)
+
+    def test_a_gate_fires_with_its_exit_code_and_names_arm_figure_and_bound(self):
+        fired = self.compare("--fail-on", "regression>2%", "--fail-on", "outcome")
+        self.assertEqual(fired.returncode, 9, fired.stderr)
+        self.assertRegex(fired.stderr, r"gate regression>2%: moe_act: step time \+\d+\.\d+ % \[\+\d+\.\d+ %, \+\d+\.\d+ %\]; it fired")
+        self.assertEqual(self.compare("--fail-on", "regression>30%", "--fail-on", "peak_allocated>1B").returncode, 0)
+        undecided = self.compare("--fail-on", "step_time>10%")
+        self.assertRegex(undecided.stderr, "holds the bound: undecided")
+        refused = self.compare("--fail-on", "speed>2%")
+        self.assertEqual(refused.returncode, 2)
+        self.assertIn("there is no metric 'speed'", refused.stderr)
+
+    def test_fields_that_differ_are_refused_unless_they_are_meant_to(self):
+        other = FakeStudy(self, sweep("driver"))
+        hello = {"rules": [{"rank": rank, "hello": {"machine.driver_version": "999"}} for rank in (0, 1)], "step_time_us": 1000, "noise": 3}
+        self.assertEqual(other.run(fake=json.dumps(hello)).returncode, 0)
+        words = ("compare", "driver", "--db", other.root, "--against-db", self.fast.root)
+        refused = other.rematch(*words[:2], "baseline", *words[2:])
+        self.assertEqual(refused.returncode, 7, refused.stderr)
+        self.assertIn("differ beside recompute in machine.driver_version", refused.stderr)
+        self.assertIn("999", refused.stdout)
+        varied = other.rematch(*words[:2], "baseline", *words[2:], "--vary", "machine.driver_version")
+        self.assertEqual(varied.returncode, 0, varied.stderr)
+        self.assertIn("Varied on purpose", varied.stdout)
+        unknown = other.rematch(*words[:2], "baseline", *words[2:], "--vary", "driver")
+        self.assertEqual(unknown.returncode, 2)
+        self.assertIn("no recorded field has that name", unknown.stderr)
+
+    def test_subjects_that_are_several_or_none_are_listed(self):
+        none = self.slow.rematch("compare", "mlp", "moe")
+        self.assertEqual(none.returncode, 2)
+        self.assertIn("no arm or trial 'mlp', and no study; there are the arms of nightly", none.stderr)
+        several = self.slow.rematch("compare", "", "moe")
+        self.assertEqual(several.returncode, 2, several.stderr)
+        mixed = self.slow.rematch("compare", "nightly", "moe")
+        self.assertIn("a study is set against a study", mixed.stderr)
+
+    def test_gates_on_one_study(self):
+        kept = self.fast.rematch("report", "--fail-on", "peak_allocated>1B", "--fail-on", "drift")
+        self.assertEqual(kept.returncode, 9, kept.stderr)
+        self.assertRegex(kept.stderr, r"the answer: allocated peak \d+ bytes \(\d+\.\d+ GB\); it fired")
+        self.assertEqual(self.fast.rematch("report", "--fail-on", "peak_allocated>900GB").returncode, 0)
+        again = self.fast.run("--fail-on", "margin<2GB")
+        self.assertEqual(again.returncode, 9, again.stderr)
+        self.assertIn("the study has no budget", again.stderr)
+        refused = self.fast.run("--fail-on", "regression>2%")
+        self.assertEqual(refused.returncode, 2)
+        self.assertIn("one study is set against nothing here", refused.stderr)
+
+    def test_a_query_spans_databases(self):
+        databases = ("--db", self.slow.root, "--db", self.fast.root)
+        both = json.loads(self.slow.rematch("query", "studies", *databases, "--json").stdout)
+        self.assertEqual([row["study"] for row in both["rows"]], ["nightly", "baseline"])
+        self.assertEqual(both["columns"][0], "database")
+        self.assertEqual(len({row["database"] for row in both["rows"]}), 2)
+        written = self.slow.rematch("query", "--sql", "DELETE FROM study", *databases)
+        self.assertEqual(written.returncode, 2)
+        path = self.slow.folder / "arms.csv"
+        self.assertEqual(self.slow.rematch("query", "arms", "--since", "1h", "-f", "csv", "-o", path).returncode, 0)
+        self.assertEqual(len(path.read_text().splitlines()), 4)
+        self.assertEqual(self.slow.rematch("query", "arms", "--since", "soon").returncode, 2)
+        self.assertEqual(self.slow.rematch("query", "arms", "--db", self.slow.folder / "none.db").returncode, 8)
+        self.assertTrue(self.slow.rematch("query", "--schema").stdout.startswith("# Views of schema version "))
+
+
+if __name__ == "__main__":
+    unittest.main()

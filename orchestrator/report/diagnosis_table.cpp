@@ -91,7 +91,7 @@ ReportModel make_diagnosis_report(const ReportModel& report, const std::string& 
     for (std::string& note : unjudged_notes(*unjudged)) model.notes.push_back(std::move(note));
     model.tables.push_back(*std::move(unjudged));
   } else if (!model.notes.empty()) {
-    model.notes.push_back("Each of them could be judged.");
+    model.notes.emplace_back("Each of them could be judged.");
   }
   return model;
 }

@@ -26,6 +26,7 @@ const std::vector<ExitCodeRow>& exit_codes() {
        "environment: no trainer, workspace in use, disk full, database locked or damaged, a trial that this machine could "
        "not carry out; under Slurm also a job that it refuses or that would never start, a part that ended too often "
        "without its results, jobs that `cancel` could not see end; of `doctor`: something would stop a run"},
+      {code(Exit::kGateFired), "a gate of `--fail-on` fired where the exit were 0"},
       {code(Exit::kInterrupted), "interrupted, or under Slurm no longer followed, or a job was cancelled; run again to go on"},
       {code(Exit::kTimeLimit), "time limit (kept for a limit on a whole run, which is not there yet)"},
   };

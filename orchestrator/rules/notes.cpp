@@ -49,9 +49,10 @@ void note_repeats(const ArmVerdict& arm, Notes& notes) {
     notes.add(WarningId::kBorderline, arm.arm + ": " + std::to_string(arm.num_passed) + " of " + std::to_string(arm.num_judged) +
                                           " repeats pass: it stands at the edge, and its figures are those of the passing repeats.");
   if (arm.figures && arm.figures->smallest_peak_allocated_bytes != arm.figures->hot.allocated_bytes)
-    notes.add(WarningId::kRepeatsDiffer, arm.arm + ": repeats differ in their peak by " +
-                    base::bytes_text(arm.figures->hot.allocated_bytes - arm.figures->smallest_peak_allocated_bytes) + "; the largest, " +
-                    base::bytes_text(arm.figures->hot.allocated_bytes) + ", is shown.");
+    notes.add(WarningId::kRepeatsDiffer,
+              arm.arm + ": repeats differ in their peak by " +
+                  base::bytes_text(arm.figures->hot.allocated_bytes - arm.figures->smallest_peak_allocated_bytes) + "; the largest, " +
+                  base::bytes_text(arm.figures->hot.allocated_bytes) + ", is shown.");
 }
 
 void note_unsettled(const base::StudyVerdict& verdict, const ArmVerdict& arm, Notes& notes) {

@@ -127,7 +127,8 @@ std::map<std::string, CannedQuestion> all_questions() {
                       "",
                       ""};
   all["decisions"] = of_study("decision", "x.round, x.action, x.arm, x.reason", "x.position", "x.arm");
-  all["diagnoses"] = of_study("diagnosis", "x.symptom, x.arm, x.finding, x.why, x.ruled_out, x.next_step, x.command", "x.position", "x.arm");
+  all["diagnoses"] =
+      of_study("diagnosis", "x.symptom, x.arm, x.finding, x.why, x.ruled_out, x.next_step, x.command", "x.position", "x.arm");
   all["unmatched"] = of_study("field_difference", "x.trial_id, x.attempt, x.field, x.value, x.against AS against_trial_id, x.against_value",
                               "x.trial_id, x.attempt, x.position",
                               "(SELECT t.arm FROM trial t WHERE t.study_id = x.study_id AND t.trial_id = "

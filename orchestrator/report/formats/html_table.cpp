@@ -13,7 +13,6 @@ namespace rematch::report {
 namespace {
 
 bool is_missing(const Cell& cell) { return std::holds_alternative<std::monostate>(cell); }
-bool is_text(const Cell& cell) { return std::holds_alternative<std::string>(cell); }
 
 struct RawValue {
   std::optional<std::string> operator()(std::monostate) const { return std::nullopt; }

@@ -40,12 +40,14 @@ class QueryTest : public ::testing::Test {
 };
 
 TEST_F(QueryTest, EveryCannedQuestionAnswersWithTheStudysName) {
-  EXPECT_EQ(question_names(), (std::vector<std::string>{"arms", "attempts", "attribution", "decisions", "diagnoses", "errors", "failures",
-                                                        "peaks", "published", "ranks", "runs", "steps", "studies", "traffic", "unmatched"}));
+  EXPECT_EQ(question_names(),
+            (std::vector<std::string>{"arms", "attempts", "attribution", "decisions", "diagnoses", "errors", "failures", "peaks",
+                                      "published", "ranks", "runs", "steps", "studies", "traffic", "unmatched"}));
   for (const std::string& name : question_names()) {
     const Answer answer = ask_canned(name);
     EXPECT_EQ(answer.columns.front(), "study") << name;
-    if (std::set<std::string>{"errors", "failures", "decisions", "diagnoses", "published", "unmatched"}.contains(name)) continue;  // it has none
+    if (std::set<std::string>{"errors", "failures", "decisions", "diagnoses", "published", "unmatched"}.contains(name))
+      continue;  // it has none
     ASSERT_FALSE(answer.rows.empty()) << name;
     EXPECT_EQ(answer.rows.front().front(), Value(std::string("clean"))) << name;
   }

@@ -47,7 +47,7 @@ Candidates candidates(const store::Store& store, const std::vector<StudySummary>
 }
 
 std::string described(const ComparedSubject& subject) {
-  const std::string study = "study " + subject.study + " (" + subject.study_id + ")";
+  std::string study = "study " + subject.study + " (" + subject.study_id + ")";
   switch (subject.kind) {
     case ComparedKind::kStudy: return study;
     case ComparedKind::kArm: return "arm " + subject.arm + " of " + study;

@@ -175,7 +175,8 @@ TEST_F(QueryTest, ASinceKeepsWhatBeganThenOrLater) {
   }
   for (const std::string& name : question_names()) {
     const auto since = [&](std::int64_t unix_ns) { return ask_canned(name, {.since_unix_ns = unix_ns}).rows.size(); };
-    EXPECT_EQ(since(first), ask_canned(name).rows.size()) << name;
+    const std::size_t all = ask_canned(name).rows.size();
+    EXPECT_EQ(since(first), name == "arms" ? all - 1 : all) << name << ": an arm that is inactive has no attempt";
     EXPECT_EQ(since(last + 1), 0U) << name;
   }
   const Answer runs = ask_canned("runs", {.since_unix_ns = last});

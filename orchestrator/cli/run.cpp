@@ -10,6 +10,7 @@
 #include "orchestrator/cli/kept_report.h"
 #include "orchestrator/cli/plan_text.h"
 #include "orchestrator/cli/progress.h"
+#include "orchestrator/cli/report_output.h"
 #include "orchestrator/cli/slurm_preview.h"
 #include "orchestrator/cli/sweep_input.h"
 #include "orchestrator/cli/verb.h"
@@ -72,7 +73,7 @@ class RunVerb final : public Verb {
                                "not every trial could be carried out (see above)", std::get<std::vector<rules::Gate>>(gates)};
     if (!finish.published)
       if (const auto finished = find_finished_report(options.workspace, input.plan)) {
-        streams.out << report::render(finished->model, format_).value();
+        streams.out << report::render(with_program(finished->model), format_).value();
         return exit_of_gates(rules::judge_gates(finish.gates, finished->gate_figures), static_cast<Exit>(finished->conclusion), streams);
       }
     if (input.spec.launch_kind != "slurm") return carry_out_here(input, finish, options, streams);

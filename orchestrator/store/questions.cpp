@@ -161,6 +161,13 @@ class Conditions {
     }
     add_condition(column + " = ?", *wanted);
   }
+  // `condition` has the parameter as its question mark.
+  void add_since(const std::string& condition, std::int64_t unix_ns) {
+    if (condition.empty())
+      problem_ += (problem_.empty() ? "" : "; ") + ("`" + question_ + "` has no time to filter by");
+    else
+      add_condition(condition, unix_ns);
+  }
   void add_condition(const std::string& condition, const Value& parameter) {
     where_ += (where_.empty() ? " WHERE " : " AND ") + condition;
     parameters_.push_back(parameter);
@@ -200,7 +207,7 @@ base::Result<Question> canned_question(const std::string& name, const QuestionFi
   conditions.add("outcome", question.outcome, filter.outcome);
   conditions.add("rank", question.rank, filter.rank);
   conditions.add("phase", question.phase, filter.phase);
-  if (filter.since_unix_ns) conditions.add_condition(question.since, *filter.since_unix_ns);
+  if (filter.since_unix_ns) conditions.add_since(question.since, *filter.since_unix_ns);
   if (!conditions.problem().empty()) return base::Error{conditions.problem()};
   return Question{"SELECT " + question.columns + " FROM " + question.from + conditions.where() + " ORDER BY " + question.order,
                   conditions.parameters()};

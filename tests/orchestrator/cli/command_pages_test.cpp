@@ -95,7 +95,8 @@ TEST(CommandPages, ReadChoicesDefaultsAndPositionalsOfTheParser) {
   const VerbPage& report = *find_verb(program, "report");
   const OptionPage& format = *find_option(report.options, "--format");
   EXPECT_TRUE(format.takes_value);
-  EXPECT_NE(std::find(format.choices.begin(), format.choices.end(), format.default_text), format.choices.end());
+  const OptionPage& units = *find_option(report.options, "--units");
+  EXPECT_NE(std::find(units.choices.begin(), units.choices.end(), units.default_text), units.choices.end());
   EXPECT_NE(std::find(format.choices.begin(), format.choices.end(), "csv"), format.choices.end());
   EXPECT_FALSE(find_option(report.options, "--force")->takes_value);
   EXPECT_TRUE(find_option(report.options, "study")->is_positional);

@@ -209,7 +209,10 @@ const std::map<std::string, std::string>& sql_of_tables() {
       {"decisions",
        "SELECT s.name AS study, d.study_id, d.round, d.action, d.arm AS modules, d.reason FROM decision d JOIN study s USING (study_id) "
        "WHERE d.study_id = ? ORDER BY d.position"},
-      {"diagnoses", "SELECT symptom, arm AS modules, finding, next_step FROM diagnosis WHERE study_id = ? ORDER BY position"},
+      {"diagnoses",
+       "SELECT symptom, arm AS modules, finding, why, CASE ruled_out WHEN '' THEN 'nothing.' ELSE ruled_out || '.' END AS ruled_out, "
+       "next_step, "
+       "command FROM diagnosis WHERE study_id = ? ORDER BY position"},
   };
   return all;
 }

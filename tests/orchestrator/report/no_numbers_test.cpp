@@ -21,7 +21,7 @@ using base::Outcome;
 const std::set<std::string> kMayBeNumbers = {"runs_planned", "runs_judged", "runs_passed", "round", "study_id", "trial_id", "attempt"};
 
 // Sentences, which may begin with a number.
-const std::set<std::string> kSentences = {"reason", "finding", "next_step"};
+const std::set<std::string> kSentences = {"reason", "finding", "next_step", "text"};
 
 bool is_sentence(const std::string& key) { return kSentences.contains(key) || key.ends_with("evidence"); }
 

@@ -176,6 +176,10 @@ TEST_F(QueryTest, ASinceKeepsWhatBeganThenOrLater) {
   for (const std::string& name : question_names()) {
     const auto since = [&](std::int64_t unix_ns) { return ask_canned(name, {.since_unix_ns = unix_ns}).rows.size(); };
     const std::size_t all = ask_canned(name).rows.size();
+    if (name == "published") {
+      EXPECT_EQ(canned_question(name, {.since_unix_ns = first}).error().message, "`published` has no time to filter by");
+      continue;
+    }
     EXPECT_EQ(since(first), name == "arms" ? all - 1 : all) << name << ": an arm that is inactive has no attempt";
     EXPECT_EQ(since(last + 1), 0U) << name;
   }

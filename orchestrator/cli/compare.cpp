@@ -41,10 +41,17 @@ const rules::ComparedSide* find_side(const std::vector<rules::ComparedSide>& sid
   return found == sides.end() ? nullptr : &*found;
 }
 
-std::vector<std::string> arms_without(const std::vector<rules::ComparedSide>& sides, const std::vector<rules::ComparedSide>& others) {
-  std::vector<std::string> arms;
+using SideRefs = std::vector<const rules::ComparedSide*>;
+SideRefs sides_without(const std::vector<rules::ComparedSide>& sides, const std::vector<rules::ComparedSide>& others) {
+  SideRefs found;
   for (const rules::ComparedSide& side : sides)
-    if (find_side(others, side) == nullptr) arms.push_back(side.arm);
+    if (find_side(others, side) == nullptr) found.push_back(&side);
+  return found;
+}
+
+std::vector<std::string> arms_of(const SideRefs& sides) {
+  std::vector<std::string> arms;
+  for (const rules::ComparedSide* side : sides) arms.push_back(side->arm);
   return arms;
 }
 
@@ -94,7 +101,8 @@ class CompareVerb final : public Verb {
         "two\n"
         "runs or more. A gate of --fail-on fires on time when the whole interval is beyond its bound, and also when nothing could be "
         "judged "
-        "by it.\n"
+        "by it,\n"
+        "or where an arm has no figure any more that the second study has of it.\n"
         "Exit: 0 printed, 2 no such arm, trial or study, or none of its runs has ended, 7 refused, with the fields that differ beside "
         "recompute,\n"
         "8 no database, or a file that cannot be written, 9 a gate fired.");
@@ -125,7 +133,8 @@ class CompareVerb final : public Verb {
     const Exit written = write_report(make_model(comparisons, own, other), output_, streams);
     if (written != Exit::kOk) return written;
     if (refuse(comparisons, streams)) return Exit::kComparisonRefused;
-    return exit_of_gates(rules::judge_gates(std::get<std::vector<rules::Gate>>(gates), comparisons), written, streams);
+    return exit_of_gates(rules::judge_gates(std::get<std::vector<rules::Gate>>(gates), with_missing(comparisons, own, other)), written,
+                         streams);
   }
 
  private:
@@ -187,11 +196,24 @@ class CompareVerb final : public Verb {
     return comparisons;
   }
 
+  // What gates look at: an arm that the second study alone has is one that has lost its outcome and its figures.
+  static std::vector<rules::SideComparison> with_missing(std::vector<rules::SideComparison> comparisons, const Loaded& own,
+                                                         const Loaded& other) {
+    if (own.subject.kind != ComparedKind::kStudy) return comparisons;
+    for (const rules::ComparedSide* side : sides_without(other.sides.sides, own.sides.sides)) {
+      rules::ComparedSide missing{.name = side->name, .arm = side->arm, .variation = side->variation};
+      missing.reason = own.subject.study + " has no such arm";
+      comparisons.push_back(rules::compare_sides(missing, *side, {}));
+    }
+    return comparisons;
+  }
+
   report::ReportModel make_model(const std::vector<rules::SideComparison>& comparisons, const Loaded& own, const Loaded& other) const {
     if (own.subject.kind != ComparedKind::kStudy) return report::make_comparison_report(comparisons.front());
-    return report::make_studies_report(
-        {study_text(own.subject, own_.database), study_text(other.subject, against_.database.empty() ? own_.database : against_.database),
-         comparisons, arms_without(own.sides.sides, other.sides.sides), arms_without(other.sides.sides, own.sides.sides)});
+    return report::make_studies_report({study_text(own.subject, own_.database),
+                                        study_text(other.subject, against_.database.empty() ? own_.database : against_.database),
+                                        comparisons, arms_of(sides_without(own.sides.sides, other.sides.sides)),
+                                        arms_of(sides_without(other.sides.sides, own.sides.sides))});
   }
 
   static bool refuse(const std::vector<rules::SideComparison>& comparisons, Streams streams) {

@@ -44,7 +44,8 @@ std::optional<Exit> trials_left(const engine::EngineResult& result, const std::s
 Exit finish_run(const engine::EngineResult& result, const FinishOptions& finish, const GlobalOptions& options, Streams streams) {
   keep(result, options);
   if (const std::optional<Exit> left = trials_left(result, finish.undone_reason, streams)) return *left;
-  const report::ReportModel model = with_program(make_report_beside(result.study, result.verdict, finish.published, options, streams));
+  const report::ReportModel model =
+      with_program(with_workspace(make_report_beside(result.study, result.verdict, finish.published, options, streams), options));
   streams.out << report::render(model, finish.format).value();
   const Exit exit = exit_beside(result.study, finish.published, static_cast<Exit>(base::exit_code(result.verdict.conclusion)), streams);
   return exit_of_gates(rules::judge_gates(finish.gates, rules::gate_figures(result.verdict)), exit, streams);

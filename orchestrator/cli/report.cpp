@@ -69,12 +69,14 @@ class ReportVerb final : public Verb {
     tell_of_uncollected(options.workspace, study_id, streams.err);
     if (!table && !force_ && !is_guide())
       if (const auto kept = find_kept_report(store, study_id, plots_for(std::get<std::string>(format))))
-        return exit_of_gates(rules::judge_gates(gates, kept->gate_figures), write_report(kept->model, output_, streams), streams);
+        return exit_of_gates(rules::judge_gates(gates, kept->gate_figures),
+                             write_report(with_workspace(kept->model, options), output_, streams), streams);
     const base::StudyRows study = store.load_study(study_id).value();
     const base::StudyVerdict verdict = rules::judge_study(study, force_ ? rules::Comparison::kForce : rules::Comparison::kRefuse);
-    const Exit written =
-        write_report(is_guide() ? report::make_guide_report(study, verdict) : make_report_beside(study, verdict, table, options, streams),
-                     output_, streams);
+    const Exit written = write_report(
+        with_workspace(is_guide() ? report::make_guide_report(study, verdict) : make_report_beside(study, verdict, table, options, streams),
+                       options),
+        output_, streams);
     if (written == Exit::kOk && !verdict.unmatched.empty() && !force_) return refuse(verdict, streams);
     return exit_of_gates(rules::judge_gates(gates, rules::gate_figures(verdict)), exit_beside(study, table, written, streams), streams);
   }

@@ -3,8 +3,10 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <ostream>
+#include <string_view>
 #include <utility>
 
+#include "orchestrator/base/shell_text.h"
 #include "orchestrator/cli/output_file.h"
 #include "orchestrator/report/format.h"
 #include "probes/host/build_id.h"
@@ -36,6 +38,17 @@ report::ReportModel with_program(report::ReportModel model) {
   report::Fact program{"rematch", "rematch", REMATCH_VERSION + (build.empty() ? "" : ", build " + build)};
   const auto trainer = std::find_if(model.header.begin(), model.header.end(), [](const auto& fact) { return fact.key == "trainer_build"; });
   model.header.insert(trainer, std::move(program));
+  return model;
+}
+
+report::ReportModel with_workspace(report::ReportModel model, const GlobalOptions& options) {
+  if (options.workspace == GlobalOptions{}.workspace) return model;
+  constexpr std::string_view kProgram = "rematch ";
+  for (report::Fact& fact : model.header) {
+    if (fact.key != "run_command" && fact.key != "report_command") continue;
+    if (auto* command = std::get_if<std::string>(&fact.value); command != nullptr && command->starts_with(kProgram))
+      command->insert(kProgram.size(), "--workspace " + base::shell_quoted(options.workspace.string()) + " ");
+  }
   return model;
 }
 

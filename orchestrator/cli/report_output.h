@@ -28,6 +28,9 @@ std::variant<std::string, Exit> format_of(const ReportOutput& output, Streams st
 // With the version and build of this program among its facts.
 report::ReportModel with_program(report::ReportModel model);
 
+// With --workspace in the commands among its facts, where it is not the default.
+report::ReportModel with_workspace(report::ReportModel model, const GlobalOptions& options);
+
 // With the program. A file appears whole or not at all. kUsage as format_of; kEnvironment when the file cannot be written.
 Exit write_report(report::ReportModel model, const ReportOutput& output, Streams streams);
 

@@ -8,8 +8,8 @@ namespace rematch::report {
 
 std::vector<Fact> command_facts(const base::StudyPlan& plan, const std::string& options) {
   const std::string run = std::string("rematch run ") + (base::is_predicted(plan) ? "--simulate " : "");
-  const std::string report = "rematch report " + base::shell_quoted(plan.name) + (options.empty() ? "" : " " + options);
-  return {{"run_command", "carried out by", plan.sweep_path.empty() ? Cell{} : Cell{run + base::shell_quoted(plan.sweep_path)}},
+  const std::string report = "rematch report " + plan.study_id + (options.empty() ? "" : " " + options);
+  return {{"run_command", "run by, options aside", plan.sweep_path.empty() ? Cell{} : Cell{run + base::shell_quoted(plan.sweep_path)}},
           {"report_command", "this report by", text_cell(report)}};
 }
 

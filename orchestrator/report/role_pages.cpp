@@ -10,8 +10,10 @@ constexpr std::array kPages = {
     Page{"parameters", "Parameter buffers.", "Allocated when the model is made.", "More ranks to share them; no label."},
     Page{"gradients", "Gradient buffers and copies of gradients in fp32.", "Allocated with the model, or with the first backward.",
          "Lower precision of gradients; more ranks; no label."},
-    Page{"optimizer_state", "Main weights in fp32 and moments.", "Allocated in the first update.",
-         "Distributed or precision-aware optimizer; no label."},
+    Page{
+        "optimizer_state", "Main weights in fp32, or what stands for them, and moments.",
+        "Main weights in fp32 are allocated with the model; moments, and main weights of a precision-aware optimizer, in the first update.",
+        "Distributed or precision-aware optimizer; no label."},
     Page{"activations", "What forward, or a replay of it, keeps for backward.", "Allocated in forward or in a replay.",
          "This is what labels lower; `rematch show ARM` says how much each could."},
     Page{"logits_and_loss", "The head's logits and the cross-entropy.", "Allocated in the head.",

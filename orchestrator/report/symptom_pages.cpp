@@ -7,11 +7,11 @@ namespace rematch::report {
 namespace {
 
 constexpr std::array kPages = {
-    Page{"fragmentation", "Memory is reserved and not usable: the allocator holds enough bytes in pieces of which none is large enough.",
-         "A failed request was no larger than reserved less allocated bytes, and larger than the largest free block; or retries after "
-         "warm-up, on a "
-         "plateau, with more than a tenth of the reserved bytes unallocated.",
-         "Measure again with `--set backend.expandable_segments=true` before any recompute."},
+    Page{
+        "fragmentation", "Memory is reserved and not usable: the allocator holds enough bytes in pieces of which none is large enough.",
+        "A failed request was no larger than reserved less allocated bytes, and larger than the largest free block or at most 1 MiB, which "
+        "comes from blocks of its own; or retries after warm-up, on a plateau, with more than a tenth of the reserved bytes unallocated.",
+        "Measure again with `--set backend.expandable_segments=true` before any recompute."},
     Page{"optimizer-bound", "Every arm runs out of memory while the optimizer's state is made, so recompute cannot help.",
          "Every arm that ran ended in stage optimizer_init, out of memory.", "More ranks, a distributed or precision-aware optimizer."},
     Page{"core-attn-without-effect", "core_attn lowers the peak hardly: fused attention keeps little, or the peak is elsewhere.",

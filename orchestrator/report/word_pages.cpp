@@ -8,18 +8,18 @@ namespace {
 
 constexpr std::array kPages = {
     Page{"equal", "Not worth telling apart. Of time it is a finding, not a lack of one.",
-         "Time: the whole interval lies within plus or minus the smallest effect. Memory: repeats agree to the byte, or the interval lies "
-         "within "
-         "what a peak may grow by in steady state.",
+         "Time: the whole interval lies within plus or minus the smallest effect, also where it leaves out 0. Memory: repeats agree to the "
+         "byte and the difference is 0, or the interval holds 0 and lies within what a peak may grow by in steady state.",
          "Choose by something else: the narrower setting, or the other of the two."},
     Page{"faster", "The arm takes less time a step than what it is set against.",
-         "The simultaneous 95 % interval of the ratio lies below 0.",
+         "The simultaneous 95 % interval of the difference lies below 0, and reaches beyond the smallest effect.",
          "Check the drift and the losses before believing that recompute saves time; less pressure on the allocator may be the reason."},
     Page{"slower", "The arm takes more time a step than what it is set against.",
-         "The simultaneous 95 % interval of the ratio lies above 0.",
+         "The simultaneous 95 % interval of the difference lies above 0, and reaches beyond the smallest effect.",
          "Weigh it against the memory that it gives back; `rematch compare ARM CONTROL` has both."},
     Page{"undecided", "The numbers say neither that the two are equal nor that they differ.",
-         "The interval holds 0 and reaches beyond the smallest effect.",
+         "Time: the interval holds 0 and reaches beyond the smallest effect. Memory: the interval holds 0 and reaches beyond what a peak "
+         "may grow by in steady state, or there is one run of each alone.",
          "Run as many blocks as `wants` says (`--set measure.blocks=N`), or accept a larger smallest effect."},
     Page{"lower", "The hot rank's peak is below that of what it is set against.",
          "Repeats agree to the byte and the difference is negative, or the whole interval of the difference is.",

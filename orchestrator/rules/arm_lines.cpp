@@ -74,9 +74,9 @@ std::string interval_text(const Scene& scene, const base::Effect& effect) {
   const std::int64_t own = scene.arm.figures->num_runs;
   const std::int64_t other = against != nullptr && against->figures ? against->figures->num_runs : 0;
   const std::string runs = number(own) + " runs against " + number(other);
-  if (effect.memory && effect.memory->low_bytes)
+  if (effect.memory && effect.memory->low_bytes && effect.memory->high_bytes)
     return "interval of the difference " + base::signed_bytes_text(*effect.memory->low_bytes) + " to " +
-           base::signed_bytes_text(effect.memory->high_bytes.value_or(0)) + ", " + runs;
+           base::signed_bytes_text(*effect.memory->high_bytes) + ", " + runs;
   return own > 1 && other > 1 ? runs + ", repeats agree to the byte" : runs + ", so without an interval";
 }
 
@@ -157,14 +157,18 @@ std::optional<VerdictLine> time_line(const Scene& scene) {
 
 std::string blocks_setting(std::int64_t blocks) { return "measure.blocks=" + number(blocks); }
 
+VerdictLine next_run(const Scene& scene, const std::vector<std::string>& settings, const std::string& text) {
+  return {"next", run_command(scene.plan, settings), text + kWithOptions};
+}
+
 VerdictLine next_of_pass(const Scene& scene) {
   const base::StudyPlan& plan = scene.plan;
   const ArmVerdict& arm = scene.arm;
   const auto& time = arm.effect ? arm.effect->time : std::nullopt;
   if (time && time->word == base::TimeWord::kUndecided && time->blocks_needed && *time->blocks_needed > plan.num_blocks)
-    return {"next", run_command(plan, {blocks_setting(*time->blocks_needed)}), "would decide its time"};
+    return next_run(scene, {blocks_setting(*time->blocks_needed)}, "would decide its time");
   if (arm.effect && !time && !scene.is_predicted())
-    return {"next", run_command(plan, {blocks_setting(plan.num_blocks + 2)}), "adds the repeats that an interval wants"};
+    return next_run(scene, {blocks_setting(plan.num_blocks + 2)}, "adds the repeats that an interval wants");
   if (arm.effect) return {"next", study_command("compare", {arm.arm, arm.effect->against}, plan), "sets the two side by side"};
   return {"next", base::shell_command({"rematch", "report", plan.study_id}), "has every arm beside this one"};
 }
@@ -191,7 +195,7 @@ VerdictLine next_of_unrun(const Scene& scene) {
       const std::vector<std::string> keys = row == nullptr ? std::vector<std::string>{} : protocol::counted_keys(row->recompute);
       return {"next", explain_command(keys.empty() ? "inactive" : keys.front()), "says where the label has a region"};
     }
-    case Outcome::kSkipped: return {"next", run_command(scene.plan, {"strategy.kind=one_label"}), "measures every arm, this one too"};
+    case Outcome::kSkipped: return next_run(scene, {"strategy.kind=one_label"}, "measures every arm, this one too");
     case Outcome::kPass:
     case Outcome::kFail:
     case Outcome::kBorderline:
@@ -199,7 +203,7 @@ VerdictLine next_of_unrun(const Scene& scene) {
     case Outcome::kLost:
     case Outcome::kNotRun: break;
   }
-  return {"next", run_command(scene.plan), "goes on with the study where it stopped"};
+  return next_run(scene, {}, "goes on with the study where it stopped");
 }
 
 VerdictLine next_line(const Scene& scene) {
@@ -207,8 +211,7 @@ VerdictLine next_line(const Scene& scene) {
     case Outcome::kPass: return next_of_pass(scene);
     case Outcome::kFail: return next_of_failure(scene);
     case Outcome::kBorderline:
-      return {"next", run_command(scene.plan, {blocks_setting(scene.plan.num_blocks + 2)}),
-              "repeats it, so that its pass rate is known better"};
+      return next_run(scene, {blocks_setting(scene.plan.num_blocks + 2)}, "repeats it, so that its pass rate is known better");
     case Outcome::kInactive:
     case Outcome::kInvalid:
     case Outcome::kSkipped:

@@ -4,6 +4,7 @@
 
 #include "orchestrator/rules/diagnosis_gaps.h"
 #include "orchestrator/rules/diagnosis_symptoms.h"
+#include "orchestrator/rules/next_command.h"
 
 namespace rematch::rules {
 
@@ -61,6 +62,11 @@ constexpr std::array kTable = {
         gap_of_moved},
 };
 
+// A command that runs the sweep again is whole only with what the study was given besides its file.
+void mention_options(base::Diagnosis& one) {
+  if (one.command.starts_with("rematch run ")) one.next_step += " Type the command" + std::string(kWithOptions).substr(1) + ".";
+}
+
 }  // namespace
 
 std::vector<Symptom> symptoms() {
@@ -75,6 +81,7 @@ std::vector<base::Diagnosis> diagnose(const base::StudyRows& study, const base::
   for (const Row& row : kTable)
     for (base::Diagnosis& one : row.find(evidence, row.symptom.id)) {
       one.why = row.symptom.why;
+      mention_options(one);
       all.push_back(std::move(one));
     }
   return all;

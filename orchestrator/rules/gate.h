@@ -18,7 +18,7 @@ enum class GateMetric {
   kPeakAllocated,
   kPeakReserved,
   kActivationPeak,
-  kOutcome,       // an arm that passed no longer does
+  kOutcome,       // an arm that passed no longer does, or one that was borderline is neither
   kUndecided,     // a step time without a word
   kMargin,        // budget less the answer's allocated peak
   kDrift,         // of step times over the places in a block
@@ -53,7 +53,7 @@ struct GateFinding {
 };
 
 // Gates that are kept say nothing. Of time the end of the interval that is nearer to the bound must pass it; where there is no interval the
-// difference itself, and the message says so.
+// difference itself, and the message says so. A figure that the other side of a pair has and its own side has not fires, too.
 std::vector<GateFinding> judge_gates(const std::vector<Gate>& gates, const std::vector<SideComparison>& comparisons);
 std::vector<GateFinding> judge_gates(const std::vector<Gate>& gates, const GateFigures& figures);
 

@@ -12,7 +12,7 @@ using Maybe = std::optional<std::int64_t>;
 
 // What one gate says of one pair.
 struct Judgement {
-  bool judged = false;  // there was a figure
+  bool judged = false;  // there was a figure, or it was lost
   std::vector<GateFinding> findings;
 
   void add(Judgement other) {
@@ -29,10 +29,23 @@ GateFinding finding(GateState state, const Gate& gate, const SideComparison& pai
   return {state, beginning(gate, pair) + what};
 }
 
+// The side that is set against has the figure, and this one no more: no bound would see it.
+Judgement lost(const Gate& gate, const SideComparison& pair, const std::string& figure) {
+  return {true,
+          {finding(GateState::kFired, gate, pair,
+                   "had a figure of its " + figure + " and has none now: it is " + std::string(to_string(pair.outcome)) +
+                       (pair.reason.empty() ? "" : ": " + pair.reason))}};
+}
+
+bool has_lost_times(const SideComparison& pair) {
+  return pair.is_compared() && pair.against.step_time_ns.has_value() && !pair.own.step_time_ns.has_value();
+}
+
 Judgement judge_bytes(const Gate& gate, const SideComparison& pair, const char* figure, Maybe SideFigures::*member) {
   const Maybe& own = pair.own.*member;
   const Maybe& other = pair.against.*member;
-  if (!pair.is_compared() || !own || !other) return {};
+  if (!pair.is_compared() || !other) return {};
+  if (!own) return lost(gate, pair, figure);
   const std::optional<double> value = gate.unit == GateUnit::kFraction
                                           ? stats::difference_fraction(static_cast<double>(*own), static_cast<double>(*other))
                                           : std::optional(static_cast<double>(*own - *other));
@@ -42,6 +55,7 @@ Judgement judge_bytes(const Gate& gate, const SideComparison& pair, const char* 
 }
 
 Judgement judge_time(const Gate& gate, const SideComparison& pair) {
+  if (has_lost_times(pair)) return lost(gate, pair, "step time");
   if (!pair.time) return {};
   const TimeDifference& time = *pair.time;
   const std::string difference = "step time " + gate_difference_text(time.fraction, GateUnit::kFraction);
@@ -58,14 +72,19 @@ Judgement judge_time(const Gate& gate, const SideComparison& pair) {
   return {true, {finding(GateState::kUndecided, gate, pair, with_interval + " holds the bound: undecided; more blocks would decide it")}};
 }
 
+// A pass is better than a borderline outcome, and that than any other.
+int standing_of(base::Outcome outcome) { return outcome == base::Outcome::kPass ? 2 : outcome == base::Outcome::kBorderline ? 1 : 0; }
+
 Judgement judge_outcome(const Gate& gate, const SideComparison& pair) {
-  if (pair.outcome == base::Outcome::kPass || pair.against_outcome != base::Outcome::kPass) return {true, {}};
+  if (standing_of(pair.outcome) >= standing_of(pair.against_outcome)) return {true, {}};
   return {true,
           {finding(GateState::kFired, gate, pair,
-                   "passed and is now " + std::string(to_string(pair.outcome)) + (pair.reason.empty() ? "" : ": " + pair.reason))}};
+                   (pair.against_outcome == base::Outcome::kPass ? "passed and is now " : "was borderline and is now ") +
+                       std::string(to_string(pair.outcome)) + (pair.reason.empty() ? "" : ": " + pair.reason))}};
 }
 
 Judgement judge_undecided(const Gate& gate, const SideComparison& pair) {
+  if (has_lost_times(pair)) return lost(gate, pair, "step time");
   if (!pair.time) return {};
   if (pair.time->word && *pair.time->word != base::TimeWord::kUndecided) return {true, {}};
   return {true, {finding(GateState::kFired, gate, pair, pair.time->word ? "the step time is undecided" : "the step time has no interval")}};

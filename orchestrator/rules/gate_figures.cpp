@@ -50,9 +50,11 @@ GateFigures gate_figures(const base::StudyVerdict& verdict) {
   GateFigures figures;
   take_answer(verdict, figures);
   for (const base::GroupVerdict& group : verdict.groups) take_group(group, figures);
-  for (const base::ArmVerdict& arm : verdict.arms)
-    if (arm.effect && (!arm.effect->time || arm.effect->time->word == base::TimeWord::kUndecided))
-      figures.undecided_arms.push_back(arm.arm);
+  for (const base::ArmVerdict& arm : verdict.arms) {
+    if (!arm.effect) continue;
+    if (arm.effect->time) ++figures.num_timed_arms;
+    if (!arm.effect->time || arm.effect->time->word == base::TimeWord::kUndecided) figures.undecided_arms.push_back(arm.arm);
+  }
   return figures;
 }
 
@@ -67,6 +69,7 @@ std::string gate_figures_text(const GateFigures& figures) {
               {"drift_p_value", value_of(figures.drift_p_value)},
               {"drift_flagged", figures.drift_flagged},
               {"aa_difference_fraction", value_of(figures.aa_difference_fraction)},
+              {"num_timed_arms", figures.num_timed_arms},
               {"undecided_arms", figures.undecided_arms}}
       .dump();
 }
@@ -85,6 +88,7 @@ std::optional<GateFigures> parse_gate_figures(const std::string& text) {
     take(document, "drift_p_value", figures.drift_p_value);
     figures.drift_flagged = document.at("drift_flagged").get<bool>();
     take(document, "aa_difference_fraction", figures.aa_difference_fraction);
+    figures.num_timed_arms = document.at("num_timed_arms").get<std::int64_t>();
     figures.undecided_arms = document.at("undecided_arms").get<std::vector<std::string>>();
     return figures;
   } catch (const json::exception&) {

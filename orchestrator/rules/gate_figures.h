@@ -22,6 +22,7 @@ struct GateFigures {
   std::optional<double> drift_p_value;           // as it
   bool drift_flagged = false;                    // of some group
   std::optional<double> aa_difference_fraction;  // largest of all blocks, by size; nullopt: no block has two controls
+  std::int64_t num_timed_arms = 0;               // whose step time has a word; of a prediction none
   std::vector<std::string> undecided_arms;       // whose step time has no word, or the word undecided
 };
 

@@ -41,6 +41,7 @@ Found judge_aa(const Gate& gate, const GateFigures& figures) {
 }
 
 Found judge_undecided(const Gate& gate, const GateFigures& figures) {
+  if (figures.num_timed_arms == 0) return nothing(gate, "no arm's step time has an interval");
   if (figures.undecided_arms.empty()) return std::nullopt;
   std::string names;
   for (const std::string& arm : figures.undecided_arms) names += (names.empty() ? "" : ", ") + arm;

@@ -1,38 +1,36 @@
 #include "orchestrator/rules/gate_words.h"
 
-#include <array>
-#include <cstdio>
+#include <cmath>
+
+#include "orchestrator/base/number_text.h"
 
 namespace rematch::rules {
 
-namespace {
-
-std::string printed(const char* format, double value) {
-  std::array<char, 64> buffer{};
-  std::snprintf(buffer.data(), buffer.size(), format, value);
-  return buffer.data();
-}
-
-}  // namespace
-
 std::string gate_difference_text(double value, GateUnit unit) {
+  const std::string sign = value > 0 ? "+" : "";
   switch (unit) {
-    case GateUnit::kFraction: return printed("%+.2f %%", value * 100);
-    case GateUnit::kBytes: return printed("%+.0f bytes", value) + printed(" (%+.3f GB)", value * 1e-9);
-    case GateUnit::kNanoseconds: return printed("%+.2f ms", value * 1e-6);
+    case GateUnit::kFraction: return base::percent_text(value);
+    case GateUnit::kBytes: {
+      const auto bytes = std::llround(value);
+      return sign + std::to_string(bytes) + " bytes (" + base::signed_bytes_text(bytes) + ")";
+    }
+    case GateUnit::kNanoseconds: return sign + gate_figure_text(value, unit);
     case GateUnit::kNone: break;
   }
-  return printed("%+g", value);
+  return sign + gate_figure_text(value, unit);
 }
 
 std::string gate_figure_text(double value, GateUnit unit) {
   switch (unit) {
-    case GateUnit::kFraction: return printed("%.2f %%", value * 100);
-    case GateUnit::kBytes: return printed("%.0f bytes", value) + printed(" (%.3f GB)", value * 1e-9);
-    case GateUnit::kNanoseconds: return printed("%.2f ms", value * 1e-6);
+    case GateUnit::kFraction: return base::percent_text(value);
+    case GateUnit::kBytes: {
+      const auto bytes = std::llround(value);
+      return std::to_string(bytes) + " bytes (" + base::bytes_text(bytes) + ")";
+    }
+    case GateUnit::kNanoseconds: return base::milliseconds_text(value);
     case GateUnit::kNone: break;
   }
-  return printed("%g", value);
+  return std::to_string(value);
 }
 
 }  // namespace rematch::rules

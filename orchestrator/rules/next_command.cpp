@@ -10,7 +10,7 @@ namespace rematch::rules {
 std::string run_command(const base::StudyPlan& plan, const std::vector<std::string>& settings) {
   std::vector<std::string> words = {"rematch", "run"};
   if (base::is_predicted(plan)) words.emplace_back("--simulate");
-  words.push_back(plan.sweep_path);
+  words.push_back(plan.sweep_path.empty() ? "SWEEP" : plan.sweep_path);
   for (const std::string& setting : settings) {
     words.emplace_back("--set");
     words.push_back(setting);

@@ -9,7 +9,9 @@
 namespace rematch::rules {
 
 // "rematch run sweeps/first.yaml --set measure.blocks=5": goes on with the study where the settings leave its identity alone.
-// `settings`: "key=value" each.
+// `settings`: "key=value" each. Options that the study was given besides its file, such as --set, are not recorded and not in it:
+// kWithOptions says so beside it. SWEEP stands for a file that is not recorded either.
+inline constexpr const char* kWithOptions = ", with the options that were given besides";
 std::string run_command(const base::StudyPlan& plan, const std::vector<std::string>& settings = {});
 // The same with these labels beside those that the study has alone already.
 std::string measure_labels_command(const base::StudyPlan& plan, const std::vector<std::string>& labels);

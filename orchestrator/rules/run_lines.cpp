@@ -60,7 +60,13 @@ std::int64_t wants_steps(const std::string& rule) {
   return rule == "finite" || rule == "no_skipped_step" ? 1 : 0;
 }
 
-std::vector<VerdictLine> condition_lines(const AttemptRows& attempt) {
+// Such a run is none of its arm, and no number of it is shown.
+bool says_nothing_of_its_arm(const RunVerdict& run) {
+  return run.outcome == base::Outcome::kInactive || run.outcome == base::Outcome::kInvalid;
+}
+
+std::vector<VerdictLine> condition_lines(const AttemptRows& attempt, const RunVerdict& run) {
+  static constexpr std::array kOfAnyRun = {"record_complete"};
   static constexpr std::array kMeasured = {"record_complete", "optimizer_init",  "steady_steps",
                                            "finite",          "no_skipped_step", "peak_plateau"};
   static constexpr std::array kPredicted = {"record_complete", "all_steps"};
@@ -74,7 +80,9 @@ std::vector<VerdictLine> condition_lines(const AttemptRows& attempt) {
     return VerdictLine{rule, missed.empty() ? "held" : "not held", missed.empty() ? met_text(attempt, rule) : missed};
   };
   std::vector<VerdictLine> lines;
-  if (base::is_predicted(attempt.trial))
+  if (says_nothing_of_its_arm(run))
+    std::transform(kOfAnyRun.begin(), kOfAnyRun.end(), std::back_inserter(lines), line);
+  else if (base::is_predicted(attempt.trial))
     std::transform(kPredicted.begin(), kPredicted.end(), std::back_inserter(lines), line);
   else
     std::transform(kMeasured.begin(), kMeasured.end(), std::back_inserter(lines), line);
@@ -150,10 +158,12 @@ std::string failure_text(const AttemptRows& attempt) {
 
 std::vector<VerdictLine> run_lines(const AttemptRows& attempt, const RunVerdict& run) {
   std::vector<VerdictLine> lines;
-  if (attempt.failure) lines.push_back({"failure", std::string(protocol::to_string(attempt.failure->kind)), failure_text(attempt)});
-  for (VerdictLine& line : condition_lines(attempt)) lines.push_back(std::move(line));
+  const bool is_judged = !says_nothing_of_its_arm(run);
+  if (attempt.failure && is_judged)
+    lines.push_back({"failure", std::string(protocol::to_string(attempt.failure->kind)), failure_text(attempt)});
+  for (VerdictLine& line : condition_lines(attempt, run)) lines.push_back(std::move(line));
   if (auto line = identity_line(attempt)) lines.push_back(*std::move(line));
-  if (!attempt.failure) lines.push_back(loss_line(attempt, run));
+  if (!attempt.failure && is_judged) lines.push_back(loss_line(attempt, run));
   return lines;
 }
 

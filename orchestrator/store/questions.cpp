@@ -19,7 +19,7 @@ struct CannedQuestion {
   std::string since;  // SQL that is true of what began at the time ? or later
 };
 
-constexpr const char* kTrial = "s.name AS study, t.arm, t.block, t.slot, a.trial_id, a.attempt, ";
+constexpr const char* kTrial = "s.name AS study, s.study_id, t.arm, t.block, t.slot, a.trial_id, a.attempt, ";
 constexpr const char* kOrder = "s.name, s.study_id, t.run_position, t.trial_id, a.attempt";
 constexpr const char* kAttempts =
     "study s CROSS JOIN trial t INDEXED BY trial_in_run_order ON t.study_id = s.study_id CROSS JOIN attempt a INDEXED BY attempt_key "
@@ -27,14 +27,21 @@ constexpr const char* kAttempts =
 // Of an attempt, so that it is looked up once and not for every row of it.
 constexpr const char* kRunOutcome =
     "(SELECT v.outcome FROM verdict v WHERE v.study_id = a.study_id AND v.scope = 'run' AND v.subject = a.trial_id || '/' || a.attempt)";
+// Measured, modelled or predicted, as the rank said, or of an attempt the first rank that did.
+constexpr const char* kRankProvenance =
+    ", (SELECT r.provenance FROM rank r WHERE r.study_id = a.study_id AND r.trial_id = a.trial_id AND r.attempt = a.attempt AND "
+    "r.rank = x.rank) AS provenance";
+constexpr const char* kRunProvenance =
+    ", (SELECT r.provenance FROM rank r WHERE r.study_id = a.study_id AND r.trial_id = a.trial_id AND r.attempt = a.attempt AND "
+    "r.provenance IS NOT NULL ORDER BY r.rank LIMIT 1) AS provenance";
 constexpr const char* kSince = "a.start_unix_ns >= ?";
 constexpr const char* kStudySince = "EXISTS (SELECT 1 FROM attempt a WHERE a.study_id = s.study_id AND a.start_unix_ns >= ?)";
 
-// Rows of a table that each attempt has some of.
+// Rows of a table that ranks of each attempt have some of.
 CannedQuestion of_attempts(const std::string& table, const std::string& columns, const std::string& order, const std::string& phase) {
   const std::string from =
       kAttempts + (" CROSS JOIN " + table) + " x ON x.study_id = a.study_id AND x.trial_id = a.trial_id AND x.attempt = a.attempt";
-  return {kTrial + columns, from, kOrder + order, "t.arm", kRunOutcome, "x.rank", phase, kSince};
+  return {kTrial + columns + kRankProvenance, from, kOrder + order, "t.arm", kRunOutcome, "x.rank", phase, kSince};
 }
 
 // Rows of the attempts themselves.
@@ -44,7 +51,7 @@ CannedQuestion of_attempt(const std::string& columns, const std::string& from = 
 
 // Rows of a table that a study has some of, ordered by `position`.
 CannedQuestion of_study(const std::string& table, const std::string& columns, const std::string& position, const std::string& arm) {
-  return {"s.name AS study, " + columns,
+  return {"s.name AS study, s.study_id, " + columns,
           "study s CROSS JOIN " + table + " x ON x.study_id = s.study_id",
           "s.name, s.study_id, " + position,
           arm,
@@ -87,7 +94,8 @@ std::map<std::string, CannedQuestion> questions_of_attempts() {
            "a.end_unix_ns, a.strays_ended")},
       {"runs",
        of_attempt("a.start_unix_ns, v.outcome, v.reason, v.hot_rank, v.peak_allocated_bytes, v.peak_reserved_bytes, v.binding_phase, "
-                  "v.activation_peak_bytes, v.step_time_ns, v.tflops_per_rank",
+                  "v.activation_peak_bytes, v.step_time_ns, v.tflops_per_rank" +
+                      std::string(kRunProvenance),
                   " LEFT JOIN verdict v ON v.study_id = a.study_id AND v.scope = 'run' AND v.subject = a.trial_id || '/' || a.attempt")},
       {"ranks",
        of_attempts("rank",

@@ -152,56 +152,133 @@ CREATE VIEW published_deltas AS
 DROP INDEX attempt_key;
 CREATE INDEX attempt_key ON attempt (study_id, trial_id, attempt, start_unix_ns);
 
--- The rest of what is judged, for SQL users: schemas/VIEWS.md documents every view.
+-- The rest of what is judged, for SQL users: schemas/VIEWS.md documents every view. Each has the id of the study, since names are not
+-- unique, and those with bytes or times of trials have their provenance, which the ranks said themselves.
 CREATE VIEW runs AS
-  SELECT s.name AS study, t.arm, t.block, t.slot, a.trial_id, a.attempt, a.start_unix_ns, v.outcome, v.reason, v.hot_rank,
+  SELECT s.name AS study, a.study_id, t.arm, t.block, t.slot, a.trial_id, a.attempt, a.start_unix_ns, v.outcome, v.reason, v.hot_rank,
          v.peak_allocated_bytes, v.peak_reserved_bytes, v.binding_phase, v.activation_peak_bytes, v.step_time_ns, v.mean_step_time_ns,
-         v.window_step_time_ns, v.tflops_per_rank, v.first_steady_step, v.warmup_reached, v.peak_growth_bytes, v.peak_growth_allowed_bytes
+         v.window_step_time_ns, v.tflops_per_rank, v.first_steady_step, v.warmup_reached, v.peak_growth_bytes, v.peak_growth_allowed_bytes,
+         (SELECT r.provenance FROM rank r
+          WHERE r.study_id = a.study_id AND r.trial_id = a.trial_id AND r.attempt = a.attempt AND r.provenance IS NOT NULL
+          ORDER BY r.rank LIMIT 1) AS provenance
   FROM attempt a JOIN trial t USING (study_id, trial_id) JOIN study s USING (study_id)
   LEFT JOIN verdict v ON v.study_id = a.study_id AND v.scope = 'run' AND v.subject = a.trial_id || '/' || a.attempt;
 
 CREATE VIEW decisions AS
-  SELECT s.name AS study, d.position, d.round, d.action, d.arm, d.reason FROM decision d JOIN study s USING (study_id);
+  SELECT s.name AS study, d.study_id, d.position, d.round, d.action, d.arm, d.reason FROM decision d JOIN study s USING (study_id);
 
 CREATE VIEW diagnoses AS
-  SELECT s.name AS study, d.position, d.symptom, d.arm, d.finding, d.next_step FROM diagnosis d JOIN study s USING (study_id);
+  SELECT s.name AS study, d.study_id, d.position, d.symptom, d.arm, d.finding, d.why, d.ruled_out, d.next_step, d.command
+  FROM diagnosis d JOIN study s USING (study_id);
 
 CREATE VIEW unmatched AS
-  SELECT s.name AS study, t.arm, d.trial_id, d.attempt, d.field, d.value, d.against AS against_trial_id, d.against_value
+  SELECT s.name AS study, d.study_id, t.arm, d.trial_id, d.attempt, d.field, d.value, d.against AS against_trial_id, d.against_value
   FROM field_difference d JOIN trial t USING (study_id, trial_id) JOIN study s USING (study_id);
 
 CREATE VIEW interactions AS
-  SELECT s.name AS study, i.arm, i.first, i.second, i.activation_bytes, i.activation_low_bytes, i.activation_high_bytes, i.log_time,
-         i.log_time_low, i.log_time_high
+  SELECT s.name AS study, i.study_id, i.arm, i.first, i.second, i.activation_bytes, i.activation_low_bytes, i.activation_high_bytes,
+         i.log_time, i.log_time_low, i.log_time_high,
+         (SELECT v.provenance FROM verdict v WHERE v.study_id = i.study_id AND v.scope = 'arm' AND v.subject = i.arm) AS provenance
   FROM interaction i JOIN study s USING (study_id);
 
+-- Arms that were judged inactive or invalid have no numbers.
 CREATE VIEW moved_ranks AS
-  SELECT s.name AS study, m.arm, m.moved, m.side, m.against, m.rank, m.pipeline_rank, m.pipeline_size, m.against_peak_allocated_bytes,
-         m.against_binding_phase, m.peak_allocated_bytes, m.binding_phase
-  FROM moved_rank m JOIN study s USING (study_id);
+  SELECT s.name AS study, m.study_id, m.arm, m.moved, m.side, m.against, m.rank, m.pipeline_rank, m.pipeline_size,
+         m.against_peak_allocated_bytes, m.against_binding_phase, m.peak_allocated_bytes, m.binding_phase,
+         (SELECT v.provenance FROM verdict v WHERE v.study_id = m.study_id AND v.scope = 'arm' AND v.subject = m.arm) AS provenance
+  FROM moved_rank m JOIN study s USING (study_id)
+  WHERE NOT EXISTS (SELECT 1 FROM verdict v
+                    WHERE v.study_id = m.study_id AND v.scope = 'arm' AND v.subject IN (m.arm, m.against)
+                      AND v.outcome IN ('inactive', 'invalid'));
 
 CREATE VIEW time_fits AS
-  SELECT s.name AS study, f.group_id, f.num_runs, f.degrees_of_freedom, f.residual_sd, f.critical_value, f.confidence, f.drift_per_slot,
-         f.drift_p_value
+  SELECT s.name AS study, f.study_id, f.group_id, f.num_runs, f.degrees_of_freedom, f.residual_sd, f.critical_value, f.confidence,
+         f.drift_per_slot, f.drift_p_value,
+         (SELECT v.provenance FROM arm a JOIN verdict v ON v.study_id = a.study_id AND v.scope = 'arm' AND v.subject = a.arm
+          WHERE a.study_id = f.study_id AND a.group_id = f.group_id AND v.provenance IS NOT NULL LIMIT 1) AS provenance
   FROM time_fit f JOIN study s USING (study_id);
 
 CREATE VIEW work_done AS
-  SELECT s.name AS study, t.arm, t.block, t.slot, w.trial_id, w.attempt, w.rank, w.step, w.pass, w.matmul_flops, w.matmul_bytes,
-         w.other_bytes, w.num_kernels
+  SELECT s.name AS study, w.study_id, t.arm, t.block, t.slot, w.trial_id, w.attempt, w.rank, w.step, w.pass, w.matmul_flops,
+         w.matmul_bytes, w.other_bytes, w.num_kernels,
+         (SELECT r.provenance FROM rank r
+          WHERE r.study_id = w.study_id AND r.trial_id = w.trial_id AND r.attempt = w.attempt AND r.rank = w.rank) AS provenance
   FROM work w JOIN trial t USING (study_id, trial_id) JOIN study s USING (study_id);
 
--- With the id of the study: names are not unique.
+DROP VIEW peaks;
+CREATE VIEW peaks AS
+  SELECT s.name AS study, p.study_id, t.arm, t.block, t.slot, p.trial_id, p.attempt, p.rank, p.source, p.step, p.phase, p.duration_ns,
+         p.peak_allocated_bytes, p.peak_reserved_bytes,
+         (SELECT r.provenance FROM rank r
+          WHERE r.study_id = p.study_id AND r.trial_id = p.trial_id AND r.attempt = p.attempt AND r.rank = p.rank) AS provenance
+  FROM phase p JOIN trial t USING (study_id, trial_id) JOIN study s USING (study_id);
+
+DROP VIEW steps;
+CREATE VIEW steps AS
+  SELECT s.name AS study, x.study_id, t.arm, t.block, t.slot, x.trial_id, x.attempt, x.rank, x.step, x.step_time_ns, x.loss, x.loss_bits,
+         x.grad_norm, x.skipped, x.is_nan, x.lifetime_peak_allocated_bytes, x.lifetime_peak_reserved_bytes,
+         (SELECT r.provenance FROM rank r
+          WHERE r.study_id = x.study_id AND r.trial_id = x.trial_id AND r.attempt = x.attempt AND r.rank = x.rank) AS provenance
+  FROM step x JOIN trial t USING (study_id, trial_id) JOIN study s USING (study_id);
+
+DROP VIEW failures;
+CREATE VIEW failures AS
+  SELECT s.name AS study, f.study_id, t.arm, t.block, t.slot, f.trial_id, f.attempt, f.kind, f.stage, f.step, f.phase, f.rank, f.host,
+         f.requested_bytes, f.allocated_bytes, f.reserved_bytes, f.capacity_bytes, f.message,
+         (SELECT r.provenance FROM rank r
+          WHERE r.study_id = f.study_id AND r.trial_id = f.trial_id AND r.attempt = f.attempt AND r.rank = f.rank) AS provenance
+  FROM failure f JOIN trial t USING (study_id, trial_id) JOIN study s USING (study_id);
+
+DROP VIEW errors;
+CREATE VIEW errors AS
+  SELECT s.name AS study, e.study_id, t.arm, t.block, t.slot, e.trial_id, e.attempt, e.rank, e.position, e.kind, e.exit_code, e.stage,
+         e.step, e.phase, e.failed_rank, e.message,
+         (SELECT r.provenance FROM rank r
+          WHERE r.study_id = e.study_id AND r.trial_id = e.trial_id AND r.attempt = e.attempt AND r.rank = e.rank) AS provenance
+  FROM rank_error e JOIN trial t USING (study_id, trial_id) JOIN study s USING (study_id);
+
+DROP VIEW traffic;
+CREATE VIEW traffic AS
+  SELECT s.name AS study, c.study_id, t.arm, t.block, t.slot, c.trial_id, c.attempt, c.rank, c.step, c.axis, c.pass,
+         sum(c.num_calls) AS num_calls, sum(c.bytes) AS bytes, sum(c.duration_ns) AS duration_ns,
+         (SELECT r.provenance FROM rank r
+          WHERE r.study_id = c.study_id AND r.trial_id = c.trial_id AND r.attempt = c.attempt AND r.rank = c.rank) AS provenance
+  FROM communication c JOIN trial t USING (study_id, trial_id) JOIN study s USING (study_id)
+  GROUP BY s.name, c.study_id, t.arm, t.block, t.slot, c.trial_id, c.attempt, c.rank, c.step, c.axis, c.pass;
+
+DROP VIEW attempts;
+CREATE VIEW attempts AS
+  SELECT s.name AS study, a.study_id, t.arm, t.block, t.slot, a.trial_id, a.attempt, a.host,
+         (SELECT group_concat(json_extract(value, '$.node'), ',') FROM json_each(a.launch_document, '$.nodes')) AS nodes,
+         a.launch_end, a.world_size, a.job_id, a.array_job_id, a.array_task_id, a.restart_count, a.runner, a.start_unix_ns, a.end_unix_ns,
+         a.strays_ended
+  FROM attempt a JOIN trial t USING (study_id, trial_id) JOIN study s USING (study_id);
+
+DROP VIEW ranks;
+CREATE VIEW ranks AS
+  SELECT s.name AS study, r.study_id, t.arm, t.block, t.slot, r.trial_id, r.attempt, r.rank, r.node, r.host, r.local_rank,
+         r.visible_devices, r.device, r.device_name, r.device_id, r.cpu_affinity, r.pid, r.exit_code, r.signal, r.ended_by_supervisor,
+         r.provenance
+  FROM rank r JOIN trial t USING (study_id, trial_id) JOIN study s USING (study_id);
+
+-- Of the runs that count for their arm: one that was judged inactive or invalid has no numbers.
 DROP VIEW attribution;
 CREATE VIEW attribution AS
-  WITH total AS (
+  WITH without_numbers AS (
+    SELECT study_id, scope, subject FROM verdict WHERE scope IN ('run', 'arm') AND outcome IN ('inactive', 'invalid')
+  ), total AS (
     SELECT a.study_id, a.trial_id, a.attempt, a.rank, a.source, a.step, sum(a.bytes) AS total_bytes,
            row_number() OVER (PARTITION BY a.study_id, t.arm
                               ORDER BY sum(a.bytes) DESC, t.run_position, a.attempt, a.rank, a.source, a.step) AS place
     FROM peak_attribution a JOIN trial t USING (study_id, trial_id)
+    WHERE (a.study_id, 'run', a.trial_id || '/' || a.attempt) NOT IN (SELECT study_id, scope, subject FROM without_numbers)
+      AND (a.study_id, 'arm', t.arm) NOT IN (SELECT study_id, scope, subject FROM without_numbers)
     GROUP BY a.study_id, a.trial_id, a.attempt, a.rank, a.source, a.step
   )
   SELECT s.name AS study, p.study_id, t.arm, p.trial_id, p.attempt, p.rank, p.source, p.step, a.role, a.region, a.bytes,
-         1.0 * a.bytes / p.total_bytes AS share
+         1.0 * a.bytes / p.total_bytes AS share,
+         (SELECT r.provenance FROM rank r
+          WHERE r.study_id = p.study_id AND r.trial_id = p.trial_id AND r.attempt = p.attempt AND r.rank = p.rank) AS provenance
   FROM total p
   JOIN peak_attribution a USING (study_id, trial_id, attempt, rank, source, step)
   JOIN trial t USING (study_id, trial_id)

@@ -52,7 +52,7 @@ class Compare(unittest.TestCase):
         self.assertIn("there is no metric 'speed'", refused.stderr)
 
     def test_fields_that_differ_are_refused_unless_they_are_meant_to(self):
-        other = FakeStudy(self, sweep("driver"))
+        other = FakeStudy(self, sweep("driver").replace("labels: [moe_act, moe]", "labels: [moe_act]"))
         hello = {"rules": [{"rank": rank, "hello": {"machine.driver_version": "999"}} for rank in (0, 1)], "step_time_us": 1000, "noise": 3}
         self.assertEqual(other.run(fake=json.dumps(hello)).returncode, 0)
         words = ("compare", "driver", "--db", other.root, "--against-db", self.fast.root)
@@ -63,6 +63,11 @@ class Compare(unittest.TestCase):
         varied = other.rematch(*words[:2], "baseline", *words[2:], "--vary", "machine.driver_version")
         self.assertEqual(varied.returncode, 0, varied.stderr)
         self.assertIn("Varied on purpose", varied.stdout)
+        gates = ("--fail-on", "outcome", "--fail-on", "peak_allocated>1GB")
+        missing = other.rematch(*words[:2], "baseline", *words[2:], "--vary", "machine.driver_version", *gates)
+        self.assertEqual(missing.returncode, 9, missing.stderr)
+        self.assertIn("gate outcome: moe: passed and is now not run: driver has no such arm; it fired", missing.stderr)
+        self.assertIn("moe: had a figure of its allocated peak and has none now", missing.stderr)
         unknown = other.rematch(*words[:2], "baseline", *words[2:], "--vary", "driver")
         self.assertEqual(unknown.returncode, 2)
         self.assertIn("no recorded field has that name", unknown.stderr)
@@ -79,7 +84,7 @@ class Compare(unittest.TestCase):
     def test_gates_on_one_study(self):
         kept = self.fast.rematch("report", "--fail-on", "peak_allocated>1B", "--fail-on", "drift")
         self.assertEqual(kept.returncode, 9, kept.stderr)
-        self.assertRegex(kept.stderr, r"the answer: allocated peak \d+ bytes \(\d+\.\d+ GB\); it fired")
+        self.assertRegex(kept.stderr, r"the answer: allocated peak \d+ bytes \(\d+(\.\d+)? [kMG]?B\); it fired")
         self.assertEqual(self.fast.rematch("report", "--fail-on", "peak_allocated>900GB").returncode, 0)
         again = self.fast.run("--fail-on", "margin<2GB")
         self.assertEqual(again.returncode, 9, again.stderr)

@@ -152,7 +152,7 @@ TEST(GuideReport, NamesTheSettingAndTheCommand) {
   EXPECT_EQ(std::get<std::string>(model.header.front().value),
             "moonlight_16b (mla_moe), changed: hidden_size, num_layers, BF16, attention fused; Megatron Core 24bad8e6; sequence 64, MBS=1, "
             "GBS=4, TP=1, PP=1, CP=1, EP=1; 2 x modelled device on a test, modelled-device; 20 iterations");
-  EXPECT_EQ(std::get<std::string>(model.header.back().value), "rematch report clean --style guide");
+  EXPECT_EQ(std::get<std::string>(model.header.back().value), "rematch report 0000000000005eed --style guide");
 }
 
 TEST(GuideReport, AStudyWithoutRunsHasItsTableWithoutNumbers) {

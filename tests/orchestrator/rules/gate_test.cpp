@@ -75,7 +75,7 @@ TEST(Gate, OnPeaksGoesByTheExactDifference) {
   EXPECT_TRUE(judged("peak_allocated>100MB", pair_of(kGigabyte + 100'000'000, kGigabyte)).empty());
   const auto fired = judged("peak_allocated>100MB", pair_of(kGigabyte + 100'000'001, kGigabyte));
   ASSERT_EQ(fired.size(), 1U);
-  EXPECT_EQ(fired.front().message, "gate peak_allocated>100MB: moe: allocated peak +100000001 bytes (+0.100 GB)");
+  EXPECT_EQ(fired.front().message, "gate peak_allocated>100MB: moe: allocated peak +100000001 bytes (+100.000 MB)");
   EXPECT_EQ(judged("regression>2%", pair_of(1030, 1000)).size(), 1U) << "no step times, and a worse peak";
   EXPECT_TRUE(judged("regression>2%", pair_of(900, 1000)).empty());
 }
@@ -100,6 +100,37 @@ TEST(Gate, OnOutcomesFiresForAnArmThatPassed) {
   EXPECT_TRUE(judged("outcome", pair).empty());
 }
 
+TEST(Gate, OnOutcomesFiresForABorderlineArmThatFails) {
+  SideComparison pair = pair_of(1, 1);
+  pair.outcome = pair.against_outcome = base::Outcome::kBorderline;
+  EXPECT_TRUE(judged("outcome", pair).empty());
+  pair.outcome = base::Outcome::kFail;
+  ASSERT_EQ(judged("outcome", pair).size(), 1U);
+  EXPECT_EQ(judged("outcome", pair).front().message, "gate outcome: moe: was borderline and is now fail");
+  pair.outcome = base::Outcome::kPass;
+  EXPECT_TRUE(judged("outcome", pair).empty());
+}
+
+TEST(Gate, FiresForAnArmThatLostTheFigureBesideOthersThatHaveIt) {
+  SideComparison lost = pair_of(kGigabyte, kGigabyte);
+  lost.own = {};
+  lost.against.step_time_ns = 1e6;
+  lost.against.peak_reserved_bytes = lost.against.activation_peak_bytes = kGigabyte;
+  lost.outcome = base::Outcome::kNotRun;
+  lost.reason = "nightly has no such arm";
+  SideComparison kept = timed(0, -0.01, 0.01);
+  kept.own.peak_reserved_bytes = kept.against.peak_reserved_bytes = kGigabyte;
+  kept.own.activation_peak_bytes = kept.against.activation_peak_bytes = kGigabyte;
+  for (const char* text : {"peak_allocated>1%", "peak_reserved>1%", "activation_peak>1%", "step_time>2%", "undecided", "outcome"}) {
+    const auto found = judge_gates({gate(text)}, std::vector{kept, lost});
+    ASSERT_EQ(found.size(), 1U) << text;
+    EXPECT_NE(found.front().message.find("now"), std::string::npos);
+    EXPECT_TRUE(found.front().message.ends_with("not run: nightly has no such arm")) << found.front().message;
+    EXPECT_TRUE(judge_gates({gate(text)}, std::vector{kept}).empty()) << text;
+  }
+  EXPECT_EQ(judge_gates({gate("regression>2%")}, std::vector{kept, lost}).size(), 2U) << "of its time and of its peak";
+}
+
 GateFigures figures() {
   GateFigures figures;
   figures.arm = "moe_act";
@@ -110,6 +141,7 @@ GateFigures figures() {
   figures.drift_p_value = 0.001;
   figures.drift_flagged = true;
   figures.aa_difference_fraction = -0.04;
+  figures.num_timed_arms = 2;
   figures.undecided_arms = {"moe"};
   return figures;
 }
@@ -132,8 +164,19 @@ TEST(Gate, OnAStudyLooksAtItsAnswerAndItsStepTimes) {
 }
 
 TEST(Gate, OnAStudyWithoutAnAnswerFires) {
-  for (const char* text : {"peak_allocated>40GB", "margin<2GB", "drift", "aa_difference>3%"})
+  for (const char* text : {"peak_allocated>40GB", "margin<2GB", "drift", "aa_difference>3%", "undecided"})
     EXPECT_EQ(judge_gates({gate(text, GateUse::kStudy)}, GateFigures{}).size(), 1U) << text;
+}
+
+TEST(Gate, OnUndecidedTimesSaysSoWhenNoArmHasAWord) {
+  GateFigures predicted;
+  predicted.undecided_arms = {"moe"};
+  const auto found = judge_gates({gate("undecided", GateUse::kStudy)}, predicted);
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found.front().message, "gate undecided: nothing to judge it by: no arm's step time has an interval");
+  GateFigures decided;
+  decided.num_timed_arms = 1;
+  EXPECT_TRUE(judge_gates({gate("undecided", GateUse::kStudy)}, decided).empty());
 }
 
 TEST(Gate, FiguresAreKeptAsText) {

@@ -70,6 +70,13 @@ TEST(ArmLines, GiveAFailedArmItsLastCommonStepAndNoTime) {
   EXPECT_EQ(line_of(lines, "time"), "");
 }
 
+TEST(ArmLines, SayThatACommandToRunAgainLacksTheOptionsGivenBesides) {
+  StudyBuilder builder("empty");
+  expect_in(line_of(of_arm(builder.rows(), "[]"), "next"), {"rematch run sweeps/empty.yaml: ", "with the options that were given besides"});
+  builder.plan().sweep_path.clear();
+  expect_in(line_of(of_arm(builder.rows(), "[]"), "next"), {"rematch run SWEEP: "});
+}
+
 struct NextCase {
   base::StudyRows study;
   std::string arm;
@@ -110,6 +117,23 @@ TEST(RunLines, SayWhatWasNotHeldAndByHowMuch) {
   const auto lines = of_run(builder.rows(), 0);
   EXPECT_EQ(line_of(lines, "steady_steps"), "not held: 6 steps were completed after 2 of warm-up, 10 are wanted");
   expect_in(line_of(lines, "peak_plateau"), {"not held: rank 1: the peak grew by 50.000 MB", "are allowed: run more steps"});
+}
+
+std::vector<std::string> abouts(const std::vector<VerdictLine>& lines) {
+  std::vector<std::string> all;
+  for (const VerdictLine& line : lines) all.push_back(line.about);
+  return all;
+}
+
+TEST(RunLines, OfAnInactiveOrInvalidRunGiveNoNumbersOfItsPeaksAndLosses) {
+  StudyBuilder builder("nothing");
+  builder.add_arm({"moe_act"});
+  for (base::RankRows& rank : builder.run("moe_act").ranks) rank.model->sites["moe_act"] = 0;
+  EXPECT_EQ(abouts(of_run(builder.rows(), 0)), (std::vector<std::string>{"record_complete", "active"}));
+  EXPECT_EQ(line_of(of_run(builder.rows(), 0), "active"), "not held: moe_act wrapped no region on any rank");
+  StudyBuilder replayed("replayed");
+  replayed.run("[]").ranks[0].steps[3].replays["moe"] = 1;
+  EXPECT_EQ(abouts(of_run(replayed.rows(), 0)), (std::vector<std::string>{"record_complete", "control"}));
 }
 
 TEST(RunLines, PlaceAFailureWithItsRequestAndTheRanksThatFellWithIt) {

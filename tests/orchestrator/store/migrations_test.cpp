@@ -65,14 +65,15 @@ TEST_F(MigrationsTest, OpensADatabaseOfTheFirstSchemaWithItsStepsAndWithoutAttri
   }
   {
     Database database(path_);
+    database.execute_script(
+        "DROP VIEW runs; DROP VIEW decisions; DROP VIEW diagnoses; DROP VIEW unmatched; DROP VIEW interactions; DROP VIEW moved_ranks; "
+        "DROP VIEW time_fits; DROP VIEW work_done; DROP VIEW attempts; DROP VIEW ranks");
     database.execute_script("DROP VIEW arms; DROP TABLE arm_failure; DROP TABLE failed_comparison; DROP TABLE control_pair");
     for (const char* column :
          {"provenance", "held_after_forward_bytes", "estimated_step_time_ns", "estimated_replay_ns", "hot_rank_num_alike"})
       database.execute_script(std::string("ALTER TABLE verdict DROP COLUMN ") + column);
     database.execute_script(
-        "DROP VIEW runs; DROP VIEW decisions; DROP VIEW diagnoses; DROP VIEW unmatched; DROP VIEW interactions; DROP VIEW moved_ranks; "
-        "DROP VIEW time_fits; DROP VIEW work_done; ALTER TABLE study DROP COLUMN head; DROP INDEX trial_of_arm; DROP VIEW attempts; DROP "
-        "VIEW ranks; ALTER TABLE attempt DROP COLUMN "
+        "ALTER TABLE study DROP COLUMN head; DROP INDEX trial_of_arm; ALTER TABLE attempt DROP COLUMN "
         "job_id; ALTER TABLE attempt DROP COLUMN array_job_id; "
         "ALTER TABLE attempt DROP COLUMN array_task_id; ALTER TABLE attempt DROP COLUMN restart_count; "
         "ALTER TABLE attempt DROP COLUMN runner; ALTER TABLE rank DROP COLUMN node; ALTER TABLE rank DROP COLUMN visible_devices; "

@@ -46,6 +46,9 @@ TEST_F(QueryTest, EveryCannedQuestionAnswersWithTheStudysName) {
   for (const std::string& name : question_names()) {
     const Answer answer = ask_canned(name);
     EXPECT_EQ(answer.columns.front(), "study") << name;
+    if (name != "published") {
+      EXPECT_EQ(answer.columns.at(1), "study_id") << name;
+    }
     if (std::set<std::string>{"errors", "failures", "decisions", "diagnoses", "published", "unmatched"}.contains(name))
       continue;  // it has none
     ASSERT_FALSE(answer.rows.empty()) << name;
@@ -74,6 +77,41 @@ TEST_F(QueryTest, ShowsTheJobTheNodesAndTheDevicesOfAnAttempt) {
   ASSERT_EQ(ranks.rows.size(), 2U);
   EXPECT_EQ(ranks.rows[0], (ValueRow{std::int64_t{0}, std::string("n1"), std::string("0,1")}));
   EXPECT_EQ(ranks.rows[1], (ValueRow{std::int64_t{1}, std::string("n2"), Value{}}));
+}
+
+TEST_F(QueryTest, EveryViewKeepsStudiesOfOneNameApartAndBytesAndTimesHaveTheirProvenance) {
+  const Answer views = ask_sql("SELECT name FROM sqlite_schema WHERE type = 'view' AND name NOT LIKE 'published%'").value();
+  for (const ValueRow& row : views.rows) {
+    const auto view = std::get<std::string>(row.front());
+    const Answer answer = ask_sql("SELECT * FROM " + view).value();
+    EXPECT_EQ(answer.columns.at(1), "study_id") << view;
+    if (std::set<std::string>{"attempts", "studies", "decisions", "diagnoses", "unmatched"}.contains(view)) continue;
+    const std::size_t provenance = column(answer, "provenance");
+    for (const ValueRow& each : answer.rows)
+      if (view != "arms") {
+        EXPECT_EQ(each.at(provenance), Value(std::string("modelled-device"))) << view;
+      }
+  }
+  for (const char* name : {"failures", "peaks", "ranks", "runs", "steps", "traffic"}) {
+    const Answer answer = ask_canned(name);
+    for (const ValueRow& each : answer.rows)
+      EXPECT_EQ(each.at(column(answer, "provenance")), Value(std::string("modelled-device"))) << name;
+  }
+}
+
+TEST_F(QueryTest, RunsThatWereJudgedInactiveOrInvalidHaveNoAttribution) {
+  const auto num_rows = [&](const std::string& arm) { return ask_canned("attribution", {.arm = arm}).rows.size(); };
+  ASSERT_GT(num_rows("moe_act"), 0U);
+  for (base::AttemptRows& attempt : study_.attempts)
+    for (base::RankRows& rank : attempt.ranks)
+      if (attempt.trial.arm == "moe_act") rank.model->sites["moe_act"] = 0;
+  {
+    Store store = Store::open(path_).value();
+    store.put_attempts(study_.attempts);
+    store.put_verdicts(study_.plan.study_id, rules::judge_study(study_));
+  }
+  EXPECT_EQ(num_rows("moe_act"), 0U);
+  EXPECT_GT(num_rows("[]"), 0U);
 }
 
 TEST_F(QueryTest, RowsComeInTheOrderInWhichTrialsRan) {

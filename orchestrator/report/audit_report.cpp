@@ -142,7 +142,7 @@ std::vector<WorkRow> work_rows(const PublishedAudit& audit) {
 }
 
 Cell spread_is(const WorkRow& row) {
-  if (row.work.spread_high_fraction) return row.work.spread_fraction ? "within bounds" : "at most";
+  if (row.work.spread_high_fraction) return *row.work.spread_low_fraction > 0 ? "within bounds" : "at most";
   return row.work.spread_fraction ? Cell{"at least"} : Cell{};
 }
 

@@ -160,9 +160,12 @@ Findings spread_of_rows(const WorkAudit& work) {
                                        "step times within a run spread by at least " + spreads + source + error_words(work)}};
   const std::string bounds = bounds_text(work.rows);
   if (bounds.empty()) return {};
-  if (spreads.empty())
-    return {{"spread", "all rows", AuditSeverity::kNotCheckable, "", bounds,
-             "throughput x time is no more above the formula than that may be off: step times within a run spread by " + bounds}};
+  if (spreads.empty()) {
+    const bool is_least_known =
+        std::any_of(work.rows.begin(), work.rows.end(), [](const auto& row) { return row.spread_low_fraction.value_or(0) > 0; });
+    return {{"spread", "all rows", is_least_known ? AuditSeverity::kWarning : AuditSeverity::kNotCheckable, "", bounds,
+             "throughput x time is above the formula by no more than that may be off: step times within a run spread by " + bounds}};
+  }
   return {{"spread", "all rows", AuditSeverity::kWarning, "", spreads,
            "step times within a run spread by " + spreads + source + error_words(work) + not_known_words(work) +
                "; a formula that is off by 0.5 % leaves " + bounds}};

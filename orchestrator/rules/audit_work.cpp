@@ -97,18 +97,21 @@ void add_standard_error(AuditedWork& row) {
     row.standard_error_fraction = *row.spread_fraction / std::sqrt(static_cast<double>(*row.num_iterations - 1));
 }
 
+// The least row spreads too, so that this is a lower bound; what the formula is off is the same for both.
+double least_spread(const AuditedWork& row, const AuditedWork& least) { return spread_of(row.low_flops / least.high_flops - 1); }
+
 // Of rows that rounding alone does not explain.
-void add_spread_by_formula(double flops, AuditedWork& row) {
+void add_spread_by_formula(double flops, const AuditedWork& least, AuditedWork& row) {
   const double excess = row.work_flops / flops - 1;
   if (excess > kFormulaSlack) row.spread_fraction = spread_of(excess);
-  row.spread_low_fraction = spread_of(row.low_flops / flops - 1 - kFormulaSlack);
+  row.spread_low_fraction = std::max(least_spread(row, least), spread_of(row.low_flops / flops - 1 - kFormulaSlack));
   row.spread_high_fraction = spread_of(row.high_flops / flops - 1 + kFormulaSlack);
   add_standard_error(row);
 }
 
-// Against a row that spreads too: a lower bound, and none where rounding leaves it at 0.
+// None where rounding leaves it at 0.
 void add_least_spread(const AuditedWork& least, AuditedWork& row) {
-  const double spread = spread_of(row.low_flops / least.high_flops - 1);
+  const double spread = least_spread(row, least);
   if (spread == 0) return;
   row.spread_fraction = row.spread_low_fraction = spread;
   add_standard_error(row);
@@ -180,7 +183,7 @@ WorkAudit audit_work(const Published& published, const std::optional<WorkByFormu
     row.excess_fraction = row.work_flops / (standard.is_formula ? standard.flops : least.work_flops) - 1;
     if (is_one_number) continue;
     if (standard.is_formula)
-      add_spread_by_formula(standard.flops, row);
+      add_spread_by_formula(standard.flops, least, row);
     else
       add_least_spread(least, row);
   }

@@ -105,6 +105,7 @@ class IngestVerb final : public Verb {
         "is\n"
         "unmatched, and what each table supports. Figures that are contradicted are findings: the exit is 0, and a line on stderr counts "
         "them.\n"
+        "A trainer that can be asked says what the tables' presets are made of; without one the audit says less of their models.\n"
         "Exit: 0 rebuilt, or audited and imported, 2 a file is no published table: none is imported, 8 a run is under way in this "
         "workspace, the database cannot be written, or a study cannot be read.");
   }

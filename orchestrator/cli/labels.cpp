@@ -6,6 +6,7 @@
 #include "orchestrator/cli/core_revision.h"
 #include "orchestrator/cli/text_table.h"
 #include "orchestrator/launch/trainer.h"
+#include "orchestrator/rules/model_labels.h"
 #include "orchestrator/spec/nearest.h"
 #include "schemas/protocol/describe.h"
 #include "schemas/protocol/recompute_labels.h"
@@ -29,10 +30,8 @@ const Named* find_named(const std::vector<Named>& rows, const std::string& name)
 }
 
 Model model_of(const protocol::Describe& trainer, const PresetDescription& preset) {
-  Model model{*find_named(trainer.families, preset.family), protocol::FieldMap{}};
-  for (const auto& field : model.family.fields) (*model.fields)[field.name] = field.default_value;
-  for (const auto& [name, value] : preset.fields) (*model.fields)[name] = value;
-  return model;
+  const FamilyDescription& family = *find_named(trainer.families, preset.family);
+  return {family, rules::preset_fields(family, preset)};
 }
 
 std::optional<Model> find_model(const protocol::Describe& trainer, const std::string& name, Streams streams) {

@@ -10,8 +10,10 @@
 
 #include "orchestrator/cli/imported_tables.h"
 #include "orchestrator/engine/workspace_lock.h"
+#include "orchestrator/launch/trainer.h"
 #include "orchestrator/report/audit_report.h"
 #include "orchestrator/rules/audit_published.h"
+#include "orchestrator/rules/model_labels.h"
 #include "orchestrator/rules/published_setting.h"
 #include "orchestrator/store/store.h"
 #include "schemas/protocol/document_error.h"
@@ -59,10 +61,22 @@ std::optional<rules::WorkByFormula> counted_work(const store::Store& store, cons
   return std::nullopt;
 }
 
-std::vector<rules::PublishedAudit> audits_of(const Tables& tables, const store::Store* store) {
+// What it says of its presets; an audit can do without, and where no table names a preset it is not asked.
+std::optional<protocol::Describe> described_trainer(const Tables& tables, const GlobalOptions& options) {
+  const auto names_preset = [](const protocol::Published& table) { return table.setting.preset.has_value(); };
+  if (std::none_of(tables.begin(), tables.end(), names_preset)) return std::nullopt;
+  const auto trainer = launch::locate_trainer(options.trainer);
+  if (!trainer) return std::nullopt;
+  const auto described = launch::describe_trainer(trainer.value());
+  return described ? std::optional(described.value()) : std::nullopt;
+}
+
+std::vector<rules::PublishedAudit> audits_of(const Tables& tables, const store::Store* store,
+                                             const std::optional<protocol::Describe>& trainer) {
   std::vector<rules::PublishedAudit> audits;
   for (const protocol::Published& table : tables)
-    audits.push_back(rules::audit_published(table, store == nullptr ? std::nullopt : counted_work(*store, table)));
+    audits.push_back(rules::audit_published(table, store == nullptr ? std::nullopt : counted_work(*store, table),
+                                            trainer ? rules::model_labels(*trainer, table.setting) : std::nullopt));
   return audits;
 }
 
@@ -97,11 +111,12 @@ void tell_contradicted(const std::vector<rules::PublishedAudit>& audits, Streams
 }
 
 // Looks at the workspace's database where there is one that can be read.
-std::vector<rules::PublishedAudit> audits_without_import(const Tables& tables, const std::filesystem::path& workspace) {
+std::vector<rules::PublishedAudit> audits_without_import(const Tables& tables, const std::filesystem::path& workspace,
+                                                         const std::optional<protocol::Describe>& trainer) {
   const std::filesystem::path database = protocol::WorkspacePaths{workspace}.database();
-  if (!std::filesystem::exists(database)) return audits_of(tables, nullptr);
+  if (!std::filesystem::exists(database)) return audits_of(tables, nullptr, trainer);
   const base::Result<store::Store> store = store::Store::open_to_read(database);
-  return audits_of(tables, store ? &store.value() : nullptr);
+  return audits_of(tables, store ? &store.value() : nullptr, trainer);
 }
 
 }  // namespace
@@ -117,9 +132,10 @@ Exit PublishedImport::run(const GlobalOptions& options, Streams streams) {
   const std::variant<Tables, Exit> read = read_tables(files_, streams);
   if (const Exit* exit = std::get_if<Exit>(&read)) return *exit;
   const Tables& tables = std::get<Tables>(read);
+  const std::optional<protocol::Describe> trainer = described_trainer(tables, options);
   std::vector<rules::PublishedAudit> audits;
   if (dry_run_) {
-    audits = audits_without_import(tables, options.workspace);
+    audits = audits_without_import(tables, options.workspace, trainer);
   } else {
     const auto lock = engine::WorkspaceLock::take(options.workspace, "ingest");
     if (!lock) return complain(lock.error().message, Exit::kEnvironment, streams);
@@ -127,7 +143,7 @@ Exit PublishedImport::run(const GlobalOptions& options, Streams streams) {
     if (!store) return complain(store.error().message, Exit::kEnvironment, streams);
     store::Store database = std::move(store).value();
     if (const Exit exit = import_tables(tables, options.workspace, database, streams); exit != Exit::kOk) return exit;
-    audits = audits_of(tables, &database);
+    audits = audits_of(tables, &database, trainer);
   }
   tell_contradicted(audits, streams);
   return write_report(report::make_audit_report(audits), output_, streams);

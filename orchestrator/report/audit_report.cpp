@@ -1,11 +1,10 @@
 #include "orchestrator/report/audit_report.h"
 
 #include <algorithm>
-#include <array>
-#include <cstdio>
 
 #include "orchestrator/report/cells.h"
 #include "orchestrator/report/verdict_text.h"
+#include "orchestrator/rules/printed_range.h"
 #include "orchestrator/rules/published_match.h"
 #include "schemas/protocol/outcome.h"
 
@@ -51,6 +50,7 @@ Table table_over(const std::vector<PublishedAudit>& audits, const char* key, con
 }
 
 Cell rounded(const std::optional<double>& fraction) { return fraction ? Cell{FractionDelta{nine_digits(*fraction)}} : Cell{}; }
+Cell share(const std::optional<double>& fraction) { return fraction ? Cell{Fraction{nine_digits(*fraction)}} : Cell{}; }
 Cell tera(const std::optional<double>& flops) { return flops ? Cell{Teraflops{nine_digits(*flops / 1e12)}} : Cell{}; }
 
 std::vector<ColumnOf<PublishedAudit>> source_columns() {
@@ -75,15 +75,8 @@ std::vector<ColumnOf<PublishedAudit>> source_columns() {
   };
 }
 
-// With the digits of the source: more would claim what it does not say.
-std::string as_printed(const protocol::PublishedBytes& figure) { return (figure.is_approximate ? "about " : "") + figure.as_published; }
-
 Cell as_printed(const std::optional<protocol::PublishedMean>& mean, const char* unit) {
-  if (!mean) return {};
-  std::array<char, 64> text{};
-  std::snprintf(text.data(), text.size(), "%s%.*f%s", mean->is_approximate ? "about " : "", static_cast<int>(mean->decimal_places),
-                mean->value, unit);
-  return text_cell(text.data());
+  return mean ? text_cell(rules::printed_text(*mean, unit)) : Cell{};
 }
 
 std::vector<ColumnOf<protocol::PublishedRow>> row_columns() {
@@ -93,13 +86,13 @@ std::vector<ColumnOf<protocol::PublishedRow>> row_columns() {
       {{"published_outcome", "outcome"}, [](const Row& r) { return name_cell(r.outcome.kind); }},
       {{"published_iterations", "iterations"}, [](const Row& r) { return cell_of<Count>(r.outcome.iterations_completed); }},
       {{"published_peak_text", "peak allocated", Place::kTextOnly},
-       [](const Row& r) { return r.peak_allocated ? text_cell(as_printed(r.peak_allocated->figure)) : Cell{}; }},
+       [](const Row& r) { return r.peak_allocated ? text_cell(rules::printed_text(r.peak_allocated->figure)) : Cell{}; }},
       {{"published_peak_bytes", "peak allocated", Place::kDataOnly},
        [](const Row& r) { return r.peak_allocated ? Cell{Bytes{r.peak_allocated->figure.bytes}} : Cell{}; }},
       {{"after_iteration", "after iteration"},
        [](const Row& r) { return r.peak_allocated ? cell_of<Count>(r.peak_allocated->after_iteration) : Cell{}; }},
       {{"ranks", "of"}, [](const Row& r) { return r.peak_allocated ? text_cell(r.peak_allocated->ranks.value_or("")) : Cell{}; }},
-      {{"published_step_time_text", "step time", Place::kTextOnly}, [](const Row& r) { return as_printed(r.step_time_ms, " ms"); }},
+      {{"published_step_time_text", "step time", Place::kTextOnly}, [](const Row& r) { return as_printed(r.step_time_ms, "ms"); }},
       {{"published_step_time_ns", "step time", Place::kDataOnly},
        [](const Row& r) { return r.step_time_ms ? Cell{Nanoseconds{nine_digits(r.step_time_ms->value * 1e6)}} : Cell{}; }},
       {{"published_tflops_text", "TFLOP/s/GPU", Place::kTextOnly}, [](const Row& r) { return as_printed(r.tflops_per_gpu, ""); }},
@@ -137,16 +130,20 @@ struct WorkRow {
   std::string arm;
   AuditedWork work;
   std::optional<double> counted_flops;
-  bool spread_is_least = false;
 };
 
 std::vector<WorkRow> work_rows(const PublishedAudit& audit) {
   std::vector<WorkRow> rows;
   for (const AuditedWork& work : audit.work) {
-    rows.push_back({work.arm, work, std::nullopt, audit.spread_is_least});
+    rows.push_back({work.arm, work, std::nullopt});
     if (audit.formula) rows.back().counted_flops = audit.formula->flops_per_iteration;
   }
   return rows;
+}
+
+Cell spread_is(const WorkRow& row) {
+  if (row.work.spread_high_fraction) return *row.work.spread_low_fraction > 0 ? "within bounds" : "at most";
+  return row.work.spread_fraction ? Cell{"at least"} : Cell{};
 }
 
 // Work is in TFLOP, of all GPUs.
@@ -159,14 +156,11 @@ std::vector<ColumnOf<WorkRow>> work_columns() {
       {{"counted_work_teraflop", "counted from shapes, TFLOP"}, [](const WorkRow& r) { return tera(r.counted_flops); }},
       {{"excess_fraction", "excess"}, [](const WorkRow& r) { return rounded(r.work.excess_fraction); }},
       {{"num_iterations", "iterations"}, [](const WorkRow& r) { return cell_of<Count>(r.work.num_iterations); }},
-      {{"time_spread_fraction", "spread of steps"},
-       [](const WorkRow& r) { return r.work.spread_fraction ? Cell{Fraction{nine_digits(*r.work.spread_fraction)}} : Cell{}; }},
-      {{"standard_error_fraction", "standard error of the mean"},
-       [](const WorkRow& r) {
-         return r.work.standard_error_fraction ? Cell{Fraction{nine_digits(*r.work.standard_error_fraction)}} : Cell{};
-       }},
-      {{"spread_is", "spread is"},
-       [](const WorkRow& r) { return r.work.spread_fraction ? text_cell(r.spread_is_least ? "at least" : "as shown") : Cell{}; }},
+      {{"time_spread_fraction", "spread of steps"}, [](const WorkRow& r) { return share(r.work.spread_fraction); }},
+      {{"time_spread_low_fraction", "from"}, [](const WorkRow& r) { return share(r.work.spread_low_fraction); }},
+      {{"time_spread_high_fraction", "to"}, [](const WorkRow& r) { return share(r.work.spread_high_fraction); }},
+      {{"standard_error_fraction", "standard error of the mean"}, [](const WorkRow& r) { return share(r.work.standard_error_fraction); }},
+      {{"spread_is", "spread is"}, spread_is},
   };
 }
 
@@ -185,7 +179,7 @@ std::vector<ColumnOf<AuditedPair>> pair_columns() {
   return {
       modules_column<AuditedPair>(),
       {{"against", "against"}, [](const AuditedPair& p) { return text_cell(p.against); }},
-      {{"basis", "as"}, [](const AuditedPair& p) { return text_cell(p.basis); }},
+      {{"basis", "as"}, [](const AuditedPair& p) { return text_cell(rules::basis_text(p)); }},
       {{"peak_delta_bytes", "peak allocated"}, [](const AuditedPair& p) { return cell_of<BytesDelta>(p.peak_delta_bytes); }},
       {{"peak_fraction", "peak allocated"}, [](const AuditedPair& p) { return rounded(p.peak_fraction); }},
       {{"time_fraction", "step time"}, [](const AuditedPair& p) { return rounded(p.time_fraction); }},

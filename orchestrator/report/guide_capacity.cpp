@@ -21,6 +21,7 @@ struct Row {
   std::optional<std::int64_t> peak_delta_bytes;
   std::optional<double> peak_delta_fraction;
   rules::WindowFigures window;
+  std::optional<rules::StepWindow> steps;  // of the window's figures
   std::optional<double> time_delta_fraction;
   std::string evidence;
 };
@@ -79,6 +80,7 @@ void add_pass(const GuideContext& context, Row& row) {
   if (figures.peak_allocated_bytes) row.after_iteration = rules::kGuidePeakIteration;
   row.peak_bytes = figures.peak_allocated_bytes;
   if (steps) row.window = figures.window;
+  if (row.window.step_time_ns) row.steps = steps;
   row.evidence = steady_text(row.window, steps);
 }
 
@@ -148,6 +150,10 @@ std::vector<RowColumn> time_columns(const ArmGroup& group) {
            [](const Row& row) { return cell_of<PlainMilliseconds>(row.window.step_time_ns); }},
           {guide_column(group, "window_tflops_per_rank", "TFLOP/s/GPU", Place::kDataOnly),
            [](const Row& row) { return cell_of<Teraflops>(row.window.tflops_per_rank); }},
+          {guide_column(group, "first_iteration", "first iteration", Place::kDataOnly),
+           [](const Row& row) { return row.steps ? Cell{Count{static_cast<std::int64_t>(row.steps->begin) + 1}} : Cell{}; }},
+          {guide_column(group, "last_iteration", "last iteration", Place::kDataOnly),
+           [](const Row& row) { return row.steps ? Cell{Count{static_cast<std::int64_t>(row.steps->end)}} : Cell{}; }},
           {guide_column(group, "time_delta_fraction", "Time against that"),
            [](const Row& row) { return cell_of<FractionDelta>(row.time_delta_fraction); }}};
 }

@@ -1,12 +1,14 @@
 #include "orchestrator/report/guide_report.h"
 
 #include <algorithm>
+#include <cctype>
 
 #include "orchestrator/base/model_text.h"
 #include "orchestrator/report/cells.h"
 #include "orchestrator/report/command_facts.h"
 #include "orchestrator/report/guide_tables.h"
 #include "orchestrator/report/study_facts.h"
+#include "orchestrator/rules/published_setting.h"
 
 namespace rematch::report {
 
@@ -14,16 +16,22 @@ namespace {
 
 std::string degree(const char* name, std::int64_t value) { return std::string(", ") + name + "=" + std::to_string(value); }
 
+std::string upper_case(std::string text) {
+  std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+  return text;
+}
+
 // What the guide says above its tables.
 std::string caption_text(const base::StudyRows& study) {
   if (study.plan.trials.empty()) return "";
   const protocol::Trial& trial = study.plan.trials.front();
   const protocol::ParallelSpec& layout = trial.parallel;
+  const std::string precision = upper_case(rules::precision_of(trial));
   const std::string device = distinct_of_ranks(study.attempts, [](const protocol::HelloRecord& hello) { return hello.device_name; });
   const std::string provenance = distinct_of_ranks(
       study.attempts, [](const protocol::HelloRecord& hello) { return std::string(protocol::to_string(hello.provenance)); });
-  return base::model_text(trial.model) + (trial.training.bf16 ? ", BF16" : ", FP32") + ", attention " + trial.backend.attention +
-         "; Megatron Core " + trial.recompute.core_revision + "; sequence " + std::to_string(trial.training.seq_length) +
+  return base::model_text(trial.model) + ", " + precision + ", attention " + trial.backend.attention + "; Megatron Core " +
+         trial.recompute.core_revision + "; sequence " + std::to_string(trial.training.seq_length) +
          degree("MBS", trial.training.micro_batch_size) + degree("GBS", trial.training.global_batch_size) +
          degree("TP", layout.tensor_model_parallel_size) + degree("PP", layout.pipeline_model_parallel_size) +
          degree("CP", layout.context_parallel_size) + degree("EP", layout.expert_model_parallel_size) + "; " +
@@ -31,9 +39,11 @@ std::string caption_text(const base::StudyRows& study) {
          (provenance.empty() ? "" : ", " + provenance) + "; " + std::to_string(trial.training.train_iters) + " iterations";
 }
 
-bool control_fails(const base::StudyVerdict& verdict, const ArmGroup& group) {
+// Without memory, which is what the capacity table is about; of a control that ended otherwise its result says how.
+bool control_does_not_fit(const base::StudyVerdict& verdict, const ArmGroup& group) {
   return std::any_of(verdict.arms.begin(), verdict.arms.end(), [&](const base::ArmVerdict& arm) {
-    return arm.is_control && arm.group_id == group.group->group_id && arm.outcome == base::Outcome::kFail;
+    return arm.is_control && arm.group_id == group.group->group_id && arm.outcome == base::Outcome::kFail && arm.failure &&
+           arm.failure->kind == protocol::FailureKind::kOom;
   });
 }
 
@@ -61,7 +71,7 @@ void add_capacity_notes(const base::StudyRows& study, const ArmGroup& group, std
 
 void add_group(const base::StudyRows& study, const base::StudyVerdict& verdict, const ArmGroup& group, ReportModel& model) {
   const GuideContext context{study, verdict, group};
-  const bool is_capacity = control_fails(verdict, group);
+  const bool is_capacity = control_does_not_fit(verdict, group);
   model.tables.push_back(is_capacity ? guide_capacity_table(context) : guide_matched_table(context));
   std::vector<std::string> notes;
   if (is_capacity)

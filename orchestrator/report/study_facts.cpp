@@ -9,6 +9,7 @@
 #include "orchestrator/report/cells.h"
 #include "orchestrator/report/detail_tables.h"
 #include "orchestrator/report/verdict_text.h"
+#include "orchestrator/rules/published_setting.h"
 
 namespace rematch::report {
 
@@ -21,7 +22,7 @@ std::string training_text(const Trial& trial) {
   const protocol::TrainingSpec& training = trial.training;
   return "sequence " + std::to_string(training.seq_length) + ", MBS=" + std::to_string(training.micro_batch_size) +
          ", GBS=" + std::to_string(training.global_batch_size) + ", " + std::to_string(training.train_iters) + " steps (" +
-         std::to_string(trial.measure.warmup_steps) + " warm-up), " + (training.bf16 ? "bf16" : "fp32") + ", seed " +
+         std::to_string(trial.measure.warmup_steps) + " warm-up), " + rules::precision_of(trial) + ", seed " +
          std::to_string(training.seed) + ", attention " + trial.backend.attention;
 }
 

@@ -29,7 +29,8 @@ WorkAudit audit_work(const protocol::Published& published, const std::optional<W
 
 // audit_times.cpp
 std::vector<AuditedTime> audited_times(const protocol::Published& published, const WorkAudit& work);
-Findings spread_findings(const protocol::Published& published, const WorkAudit& work);
+// `times` are audited_times of the same table.
+Findings spread_findings(const protocol::Published& published, const WorkAudit& work, const std::vector<AuditedTime>& times);
 
 // audit_units.cpp
 Findings byte_unit_findings(const protocol::Published& published);
@@ -63,11 +64,13 @@ std::vector<std::string> leaves_open(const PublishedAudit& audit);
 bool failed(const protocol::PublishedRow& row);
 // Others may be set against it: it names its setting, has a figure, and is not said to have failed.
 bool may_stand(const protocol::PublishedRow& row);
-bool is_same_view(const protocol::PublishedPeak& a, const protocol::PublishedPeak& b);  // the same ranks, after the same iteration
-std::string bytes_text(double bytes);                                                   // "36.618 GB", "39.0 MB"
-std::string fraction_text(double fraction);                                             // "+1.99 %", of the smallest more digits
+// The same ranks, after the same iteration. What neither states is no difference: is_view_stated says whether both do.
+bool is_same_view(const protocol::PublishedPeak& a, const protocol::PublishedPeak& b);
+bool is_view_stated(const protocol::PublishedPeak& peak);
+bool is_same_window(const protocol::PublishedMean& a, const protocol::PublishedMean& b);  // of iterations; not stated as for views
+std::string bytes_text(double bytes);                                                     // "36.618 GB", "39.0 MB"
+std::string fraction_text(double fraction);                                               // "+1.99 %", of the smallest more digits
 std::string digits_text(double value, std::int64_t decimal_places);
-std::string mean_text(const protocol::PublishedMean& mean, const std::string& unit);  // "about 704 TFLOP/s"
-std::string listed(const std::vector<std::string>& names);                            // "a, b and c"
+std::string listed(const std::vector<std::string>& names);  // "a, b and c"
 
 }  // namespace rematch::rules::audit

@@ -33,7 +33,8 @@ Findings floor_findings(const protocol::Published& published) {
   Findings findings;
   for (const PublishedRow& more : published.rows)
     for (const PublishedRow& fewer : published.rows) {
-      if (!adds_labels(more, fewer) || !is_same_view(*more.peak_allocated, *fewer.peak_allocated)) continue;
+      if (!adds_labels(more, fewer) || more.precision != fewer.precision) continue;
+      if (!is_same_view(*more.peak_allocated, *fewer.peak_allocated)) continue;
       if (printed_range(more.peak_allocated->figure).high < printed_range(fewer.peak_allocated->figure).low) continue;
       findings.push_back({"floor", name_of(more), AuditSeverity::kWarning, more.peak_allocated->figure.as_published,
                           fewer.peak_allocated->figure.as_published,

@@ -31,15 +31,29 @@ std::string_view to_string(TimeStands stands) {
     case TimeStands::kNotToldApart: return "not told apart";
     case TimeStands::kBeyondLeastSpread: return "beyond the least spread";
     case TimeStands::kBeyondSpread: return "beyond the spread";
+    case TimeStands::kWithinSpreadBounds: return "within what the spread may be";
     case TimeStands::kSpreadNotKnown: return "spread not known";
   }
   return "unknown";
 }
 
-PublishedAudit audit_published(const protocol::Published& published, const std::optional<WorkByFormula>& formula) {
+std::string basis_text(const AuditedPair& pair) {
+  const std::string view = pair.is_view_stated ? "" : "; view not stated";
+  switch (pair.basis) {
+    case PairBasis::kNone: return "";
+    case PairBasis::kControl: return "control" + view;
+    case PairBasis::kReference: return "reference, not control" + view;
+    case PairBasis::kAfterIteration: return "after iteration " + std::to_string(pair.after_iteration.value_or(0)) + ", not a pass" + view;
+  }
+  return "unknown";
+}
+
+PublishedAudit audit_published(const protocol::Published& published, const std::optional<WorkByFormula>& formula,
+                               const std::optional<ModelLabels>& model_labels) {
   PublishedAudit result;
   result.published = published;
   result.formula = formula;
+  result.model_labels = model_labels;
   result.deltas = audit::audited_deltas(published);
   audit::WorkAudit work = audit::audit_work(published, formula);
   result.spread_is_least = work.spread_is_least;
@@ -47,7 +61,7 @@ PublishedAudit audit_published(const protocol::Published& published, const std::
   result.pairs = audit::audited_pairs(published);
   append(audit::delta_findings(result.deltas), result.findings);
   append(work.findings, result.findings);
-  append(audit::spread_findings(published, work), result.findings);
+  append(audit::spread_findings(published, work, result.times), result.findings);
   append(audit::byte_unit_findings(published), result.findings);
   append(audit::rounding_findings(published), result.findings);
   append(audit::control_findings(published), result.findings);

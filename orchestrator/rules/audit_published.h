@@ -39,6 +39,9 @@ struct AuditedDelta {
   std::string reason;                                    // of the latter two
 };
 
+// The labels that have a region in the table's model.
+using ModelLabels = std::vector<std::string>;
+
 // Floating point operations of one iteration that a study of the same model and batch counted from shapes.
 struct WorkByFormula {
   double flops_per_iteration = 0;
@@ -55,37 +58,47 @@ struct AuditedWork {
   double high_flops = 0;
   std::optional<std::int64_t> num_iterations;     // averaged
   std::optional<double> excess_fraction;          // over the formula, else over the least row
-  std::optional<double> spread_fraction;          // of step times within the run, standard deviation / mean
-  std::optional<double> standard_error_fraction;  // of the mean step time
+  std::optional<double> spread_fraction;          // of step times within the run, standard deviation / mean; null: not known
+  std::optional<double> spread_low_fraction;      // its bounds, by rounding and by what the formula may be off
+  std::optional<double> spread_high_fraction;     // null: none is known
+  std::optional<double> standard_error_fraction;  // of the mean step time; of spread_fraction
 };
 
-enum class TimeStands { kNotToldApart, kBeyondLeastSpread, kBeyondSpread, kSpreadNotKnown };
+enum class TimeStands { kNotToldApart, kBeyondLeastSpread, kBeyondSpread, kWithinSpreadBounds, kSpreadNotKnown };
 std::string_view to_string(TimeStands stands);
 
 struct AuditedTime {
   std::string arm;
   std::string against;
   double fraction = 0;        // of the step time of `against`
-  std::optional<double> low;  // 95 %, of the spread within the two runs alone
+  std::optional<double> low;  // 95 %, of the spread within the two runs alone: of its least where that decides, else of its most
   std::optional<double> high;
   TimeStands stands = TimeStands::kSpreadNotKnown;
 };
+
+enum class PairBasis { kNone, kControl, kReference, kAfterIteration };
 
 // A row beside the one that it may be set against, if there is one.
 struct AuditedPair {
   std::string arm;
   std::string against;        // empty: none
-  std::string basis;          // "control" | "reference, not control" | "after iteration 1, not a pass"; empty: none
   std::string no_comparison;  // why there are no numbers
+  PairBasis basis = PairBasis::kNone;
+  std::optional<std::int64_t> after_iteration;  // of kAfterIteration: the last that both completed
+  bool is_view_stated = true;                   // false: the peaks are of ranks or after an iteration that neither row states
   std::optional<std::int64_t> peak_delta_bytes;
   std::optional<double> peak_fraction;
   std::optional<double> time_fraction;
   std::optional<double> tflops_fraction;
 };
 
+// "control", "reference, not control" or "after iteration 1, not a pass"; "; view not stated" behind it where it is not. Empty: none.
+std::string basis_text(const AuditedPair& pair);
+
 struct PublishedAudit {
   protocol::Published published;
   std::optional<WorkByFormula> formula;
+  std::optional<ModelLabels> model_labels;  // null: not known
   std::vector<AuditedDelta> deltas;
   std::vector<AuditedWork> work;         // of rows with throughput and step time
   bool spread_is_least = false;          // without a formula that fits: the spread of each row is at least what is shown
@@ -96,7 +109,8 @@ struct PublishedAudit {
   std::vector<std::string> leaves_open;  // what it cannot
 };
 
-PublishedAudit audit_published(const protocol::Published& published, const std::optional<WorkByFormula>& formula = std::nullopt);
+PublishedAudit audit_published(const protocol::Published& published, const std::optional<WorkByFormula>& formula = std::nullopt,
+                               const std::optional<ModelLabels>& model_labels = std::nullopt);
 
 std::int64_t num_contradicted(const PublishedAudit& audit);  // findings
 

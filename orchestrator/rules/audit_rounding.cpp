@@ -22,19 +22,28 @@ constexpr double kCoarseStep = 0.1;  // of a printed percentage: half a step of 
 
 const PublishedBytes* peak_of(const PublishedRow& row) { return row.peak_allocated ? &row.peak_allocated->figure : nullptr; }
 
-// Peaks that their digits do not tell apart.
+// Peaks of one view that are the same number, whatever their digits and units.
 void check_equal_peaks(const Published& published, Findings& findings) {
-  std::map<std::string, std::vector<std::string>> rows_by_text;
-  for (const PublishedRow& row : published.rows)
-    if (const PublishedBytes* peak = peak_of(row)) rows_by_text[peak->as_published].push_back(name_of(row));
-  for (const PublishedRow& row : published.rows) {
-    const PublishedBytes* peak = peak_of(row);
-    if (peak == nullptr) continue;
-    const std::vector<std::string>& names = rows_by_text[peak->as_published];
-    if (names.size() < 2 || names.front() != name_of(row)) continue;
+  for (std::size_t i = 0; i < published.rows.size(); ++i) {
+    const auto& first = published.rows[i].peak_allocated;
+    if (!first) continue;
+    const auto is_equal = [&](const PublishedRow& row) {
+      return row.peak_allocated && row.peak_allocated->figure.bytes == first->figure.bytes && is_same_view(*row.peak_allocated, *first);
+    };
+    if (std::any_of(published.rows.begin(), published.rows.begin() + static_cast<std::ptrdiff_t>(i), is_equal)) continue;
+    std::vector<std::string> names, texts;
+    std::int64_t resolution_bytes = 0;
+    for (const PublishedRow& row : published.rows) {
+      if (!is_equal(row)) continue;
+      const PublishedBytes& figure = row.peak_allocated->figure;
+      names.push_back(name_of(row));
+      if (std::find(texts.begin(), texts.end(), figure.as_published) == texts.end()) texts.push_back(figure.as_published);
+      resolution_bytes = std::max(resolution_bytes, figure.resolution_bytes);
+    }
+    if (names.size() < 2) continue;
     findings.push_back(
-        {"rounding", listed(names), AuditSeverity::kWarning, peak->as_published, "",
-         "equal to " + bytes_text(static_cast<double>(peak->resolution_bytes)) + " only: a smaller difference between them does not show"});
+        {"rounding", listed(names), AuditSeverity::kWarning, listed(texts), "",
+         "equal to " + bytes_text(static_cast<double>(resolution_bytes)) + " only: a smaller difference between them does not show"});
   }
 }
 
@@ -43,7 +52,7 @@ void check_close_peaks(const Published& published, Findings& findings) {
     for (std::size_t j = 0; j < i; ++j) {
       const PublishedBytes* own = peak_of(published.rows[i]);
       const PublishedBytes* other = peak_of(published.rows[j]);
-      if (own == nullptr || other == nullptr || own->as_published == other->as_published) continue;
+      if (own == nullptr || other == nullptr || own->bytes == other->bytes) continue;
       if (!is_same_view(*published.rows[i].peak_allocated, *published.rows[j].peak_allocated)) continue;
       const PrintedRange difference = magnitude(printed_range(*own), printed_range(*other));
       if (difference.low > 0) continue;
@@ -95,7 +104,7 @@ void check_means(const char* column, const char* unit, const Published& publishe
     const std::optional<PublishedMean>& mean = mean_of(row);
     if (!mean) continue;
     places.insert(mean->decimal_places);
-    if (mean->is_approximate) about.push_back({name_of(row), mean_text(*mean, unit)});
+    if (mean->is_approximate) about.push_back({name_of(row), printed_text(*mean, unit)});
   }
   check_about(column, about, findings);
   if (places.size() > 1)
@@ -109,7 +118,7 @@ void check_peaks(const char* column, const Published& published,
   std::vector<AboutFigure> about;
   for (const PublishedRow& row : published.rows)
     if (const auto& peak = peak_of_row(row); peak && peak->figure.is_approximate)
-      about.push_back({name_of(row), "about " + peak->figure.as_published});
+      about.push_back({name_of(row), printed_text(peak->figure)});
   check_about(column, about, findings);
 }
 

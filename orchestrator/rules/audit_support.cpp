@@ -27,9 +27,9 @@ std::vector<std::string> arms_of(const PublishedAudit& audit, const std::functio
   return arms;
 }
 
-bool is_of_control(const AuditedPair& pair) { return pair.basis == "control"; }
-bool is_of_reference(const AuditedPair& pair) { return pair.basis == "reference, not control"; }
-bool is_of_iteration(const AuditedPair& pair) { return pair.basis.starts_with("after iteration"); }
+bool is_of_control(const AuditedPair& pair) { return pair.basis == PairBasis::kControl; }
+bool is_of_reference(const AuditedPair& pair) { return pair.basis == PairBasis::kReference; }
+bool is_of_iteration(const AuditedPair& pair) { return pair.basis == PairBasis::kAfterIteration; }
 
 bool named(const std::string& label, const PublishedRow& row) {
   if (!row.recompute || !row.recompute->recompute_modules) return false;
@@ -37,7 +37,7 @@ bool named(const std::string& label, const PublishedRow& row) {
   return std::find(labels.begin(), labels.end(), label) != labels.end();
 }
 
-bool any_row_names(const Published& published, const std::vector<std::string>& labels) {
+bool any_row_names(const Published& published, const ModelLabels& labels) {
   return std::any_of(published.rows.begin(), published.rows.end(), [&](const PublishedRow& row) {
     return std::any_of(labels.begin(), labels.end(), [&](const std::string& label) { return named(label, row); });
   });
@@ -45,7 +45,7 @@ bool any_row_names(const Published& published, const std::vector<std::string>& l
 
 struct ModelPart {
   const char* name;
-  std::vector<std::string> labels;  // that recompute a piece of it
+  ModelLabels labels;  // that recompute a piece of it
 };
 
 const std::array<ModelPart, 3>& model_parts() {
@@ -55,33 +55,50 @@ const std::array<ModelPart, 3>& model_parts() {
   return parts;
 }
 
-bool has_experts(const Published& published) {
-  return published.setting.layout.expert_model_parallel_size.value_or(1) > 1 || any_row_names(published, model_parts()[1].labels);
+const ModelPart& experts() { return model_parts()[1]; }
+
+bool has_part(const ModelLabels& labels, const ModelPart& part) {
+  return std::any_of(part.labels.begin(), part.labels.end(),
+                     [&](const std::string& label) { return std::find(labels.begin(), labels.end(), label) != labels.end(); });
 }
 
-std::string workload_text(const Published& published) {
-  const bool dense = any_row_names(published, {"mlp"}) && !has_experts(published);
-  return std::string(dense ? "one dense workload" : "one workload") + " (" + published.setting.model + ", " + published.setting.precision +
-         ", " + std::to_string(published.setting.layout.world_size) + " GPUs)";
+std::string workload_text(const PublishedAudit& audit) {
+  const protocol::PublishedSetting& setting = audit.published.setting;
+  const bool is_dense = audit.model_labels && !has_part(*audit.model_labels, experts());
+  return std::string(is_dense ? "one dense workload" : "one workload") + " (" + setting.model + ", " + setting.precision + ", " +
+         std::to_string(setting.layout.world_size) + " GPUs)";
 }
 
 bool names_arms(const Published& published) {
   return std::any_of(published.rows.begin(), published.rows.end(), [](const PublishedRow& row) { return row.arm; });
 }
 
-// ", and no row recomputes a part of multi-latent attention or mixtures of experts".
-std::string untouched_parts(const Published& published) {
-  if (!names_arms(published)) return "";
+std::string joined_by_or(const std::vector<std::string>& names) {
   std::string text;
+  for (const std::string& name : names) text += (text.empty() ? "" : " or ") + name;
+  return text;
+}
+
+// What the rows say nothing of: parts of the model that no row recomputes, and parts that the model has not.
+std::string untouched_parts(const PublishedAudit& audit) {
+  if (!audit.model_labels) return "";
+  std::vector<std::string> untouched, missing;
   for (const ModelPart& part : model_parts())
-    if (!any_row_names(published, part.labels)) text += (text.empty() ? "" : " or ") + std::string(part.name);
-  return text.empty() ? "" : ", and no row recomputes a part of " + text;
+    if (!has_part(*audit.model_labels, part))
+      missing.emplace_back(part.name);
+    else if (!any_row_names(audit.published, part.labels))
+      untouched.emplace_back(part.name);
+  std::string text;
+  if (!untouched.empty() && names_arms(audit.published)) text += ", and no row recomputes a part of " + joined_by_or(untouched);
+  if (!missing.empty()) text += "; the model has no " + joined_by_or(missing);
+  return text;
 }
 
 std::vector<std::string> arms_not_told_apart(const PublishedAudit& audit) {
   std::vector<std::string> arms;
   for (const AuditedTime& time : audit.times)
-    if (time.stands == TimeStands::kNotToldApart) arms.push_back(time.arm + " from " + time.against);
+    if (time.stands == TimeStands::kNotToldApart || time.stands == TimeStands::kWithinSpreadBounds)
+      arms.push_back(time.arm + " from " + time.against);
   return arms;
 }
 
@@ -93,7 +110,7 @@ std::string reference_name(const PublishedAudit& audit) {
 }
 
 std::string why_no_ranking(const PublishedAudit& audit) {
-  std::vector<std::string> reasons = {"it is of " + workload_text(audit.published)};
+  std::vector<std::string> reasons = {"it is of " + workload_text(audit)};
   const PublishedRow* control = find_control(audit.published);
   if (control == nullptr) reasons.emplace_back("has no matched control");
   if (control != nullptr && failed(*control)) reasons.emplace_back("has no control that completed");
@@ -142,11 +159,14 @@ std::vector<std::string> leaves_open(const PublishedAudit& audit) {
       "", " is unpaired: it names no recompute setting, and its figure is compared with no row's.", sentences);
   const std::string reference = reference_name(audit);
   add(arms_of(audit,
-              [&](const AuditedPair& pair) { return pair.basis.empty() && pair.arm != reference && names_a_setting(published, pair.arm); }),
+              [&](const AuditedPair& pair) {
+                return pair.basis == PairBasis::kNone && pair.arm != reference && names_a_setting(published, pair.arm);
+              }),
       "It has no numbers to compare of ", ".", sentences);
-  add(arms_not_told_apart(audit), "It does not tell the step time of ", " apart: one run each, and steps spread that much.", sentences);
-  sentences.push_back("It is of " + workload_text(published) + ": nothing follows for another model, layout or precision" +
-                      untouched_parts(published) + ".");
+  add(arms_not_told_apart(audit), "It does not tell the step time of ", " apart: one run each, and steps spread, or may spread, that much.",
+      sentences);
+  sentences.push_back("It is of " + workload_text(audit) + ": nothing follows for another model, layout or precision" +
+                      untouched_parts(audit) + ".");
   if (names_arms(published)) sentences.push_back("It does not rank labels: " + why_no_ranking(audit) + ".");
   return sentences;
 }

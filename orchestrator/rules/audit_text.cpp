@@ -26,6 +26,12 @@ bool is_same_view(const protocol::PublishedPeak& a, const protocol::PublishedPea
   return a.ranks == b.ranks && a.after_iteration == b.after_iteration;
 }
 
+bool is_view_stated(const protocol::PublishedPeak& peak) { return peak.ranks && peak.after_iteration; }
+
+bool is_same_window(const protocol::PublishedMean& a, const protocol::PublishedMean& b) {
+  return a.first_iteration == b.first_iteration && a.last_iteration == b.last_iteration;
+}
+
 std::string bytes_text(double bytes) {
   const double size = std::abs(bytes);
   if (size >= 1e9) return printed("%.3f GB", bytes / 1e9);
@@ -40,10 +46,6 @@ std::string digits_text(double value, std::int64_t decimal_places) {
   std::array<char, 64> text{};
   std::snprintf(text.data(), text.size(), "%.*f", static_cast<int>(decimal_places), value);
   return text.data();
-}
-
-std::string mean_text(const protocol::PublishedMean& mean, const std::string& unit) {
-  return (mean.is_approximate ? "about " : "") + digits_text(mean.value, mean.decimal_places) + " " + unit;
 }
 
 std::string listed(const std::vector<std::string>& names) {

@@ -1,8 +1,10 @@
 // Check: a figure in another unit than it says, where something else of the table is evidence for it: a printed difference that fits only
 // then, a product that is off by such a factor, a peak beyond the memory of the device or beyond what was reserved.
 #include <array>
+#include <cctype>
 #include <cmath>
 #include <cstdlib>
+#include <string_view>
 
 #include "orchestrator/rules/audit_checks.h"
 #include "orchestrator/rules/published_match.h"
@@ -74,16 +76,31 @@ void explain(const PublishedRow& row, const PublishedRow& against, const Publish
     findings.push_back(unit_finding(name_of(row), *delta.magnitude, of_magnitude, evidence));
 }
 
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+// The number before `unit`, an offset into the text; nullopt: none.
+std::optional<double> number_before(const std::string& text, std::size_t unit) {
+  std::size_t end = unit;
+  while (end > 0 && text[end - 1] == ' ') --end;
+  std::size_t begin = end;
+  while (begin > 0 && (is_digit(text[begin - 1]) || text[begin - 1] == '.')) --begin;
+  if (begin == end) return std::nullopt;
+  return std::strtod(text.substr(begin, end - begin).c_str(), nullptr);
+}
+
+// Neither the beginning of a product's name ("GB200") nor a rate ("3350 GB/s").
+bool ends_word(const std::string& text, std::size_t end) {
+  return end >= text.size() || (std::isalnum(static_cast<unsigned char>(text[end])) == 0 && text[end] != '/');
+}
+
 // "80GB" of "8 H100 80GB": what a device is sold with, of which GB may be GiB. nullopt: the text names no such number.
 std::optional<double> device_bytes(const std::string& hardware) {
-  const std::size_t unit = hardware.find("GB");
-  if (unit == std::string::npos) return std::nullopt;
-  std::size_t begin = unit;
-  while (begin > 0 && (hardware[begin - 1] == ' ')) --begin;
-  const std::size_t end = begin;
-  while (begin > 0 && hardware[begin - 1] >= '0' && hardware[begin - 1] <= '9') --begin;
-  if (begin == end) return std::nullopt;
-  return std::strtod(hardware.substr(begin, end - begin).c_str(), nullptr) * 1e9 * kGiga;
+  for (std::size_t at = hardware.find('G'); at != std::string::npos; at = hardware.find('G', at + 1))
+    for (const std::string_view unit : {"GB", "GiB"}) {
+      if (hardware.compare(at, unit.size(), unit) != 0 || !ends_word(hardware, at + unit.size())) continue;
+      if (const auto number = number_before(hardware, at)) return *number * 1e9 * kGiga;
+    }
+  return std::nullopt;
 }
 
 void check_device(const PublishedRow& row, std::optional<double> device, Findings& findings) {

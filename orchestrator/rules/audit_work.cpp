@@ -71,16 +71,17 @@ AuditFinding wrong_row(const AuditedWork& row, const std::string& subject, const
           tera_text(standard.flops),         words};
 }
 
-// The formula where most rows fit it, else what most rows say.
+// The formula where at least half of the rows fit it, else what most rows say.
 Standard standard_of(const std::vector<AuditedWork>& rows, const std::optional<WorkByFormula>& formula, std::int64_t world_size,
                      Findings& findings) {
   const double middle = median_work(rows);
   Standard of_rows{middle, false, "that of the other rows, " + tera_text(middle)};
   if (!formula) return of_rows;
   Standard by_formula{formula->flops_per_iteration, true, "the formula's " + tera_text(formula->flops_per_iteration)};
+  const auto num_fitting = std::count_if(rows.begin(), rows.end(), [&](const AuditedWork& row) { return !is_wrong(row, by_formula); });
+  if (2 * static_cast<std::size_t>(num_fitting) >= rows.size()) return by_formula;
+  if (rows.size() == 1) return by_formula;  // which it is then set against and found wrong
   const double factor = middle / formula->flops_per_iteration;
-  if (factor >= 1 - kFormulaSlack && factor <= 1 + kLargestExcess) return by_formula;
-  if (rows.size() == 1) return by_formula;  // which is then found wrong
   const std::string mix_up = unit_mix_up(factor, world_size);
   findings.push_back({mix_up.empty() ? "work" : "units", "all rows", AuditSeverity::kWarning, tera_text(middle),
                       tera_text(formula->flops_per_iteration),
@@ -89,12 +90,35 @@ Standard standard_of(const std::vector<AuditedWork>& rows, const std::optional<W
   return of_rows;
 }
 
-void add_spread(double base_flops, AuditedWork& row) {
-  const double excess = row.work_flops / base_flops - 1;
-  row.excess_fraction = excess;
-  row.spread_fraction = std::sqrt(std::max(0.0, excess));
-  if (row.num_iterations.value_or(0) > 1)
+double spread_of(double excess) { return std::sqrt(std::max(0.0, excess)); }
+
+void add_standard_error(AuditedWork& row) {
+  if (row.spread_fraction && row.num_iterations.value_or(0) > 1)
     row.standard_error_fraction = *row.spread_fraction / std::sqrt(static_cast<double>(*row.num_iterations - 1));
+}
+
+// The least row spreads too, so that this is a lower bound; what the formula is off is the same for both.
+double least_spread(const AuditedWork& row, const AuditedWork& least) { return spread_of(row.low_flops / least.high_flops - 1); }
+
+// Of rows that rounding alone does not explain.
+void add_spread_by_formula(double flops, const AuditedWork& least, AuditedWork& row) {
+  const double excess = row.work_flops / flops - 1;
+  if (excess > kFormulaSlack) row.spread_fraction = spread_of(excess);
+  row.spread_low_fraction = std::max(least_spread(row, least), spread_of(row.low_flops / flops - 1 - kFormulaSlack));
+  row.spread_high_fraction = spread_of(row.high_flops / flops - 1 + kFormulaSlack);
+  add_standard_error(row);
+}
+
+// None where rounding leaves it at 0.
+void add_least_spread(const AuditedWork& least, AuditedWork& row) {
+  const double spread = least_spread(row, least);
+  if (spread == 0) return;
+  row.spread_fraction = row.spread_low_fraction = spread;
+  add_standard_error(row);
+}
+
+const AuditedWork& least_of(const std::vector<AuditedWork>& rows) {
+  return *std::min_element(rows.begin(), rows.end(), [](const auto& a, const auto& b) { return a.work_flops < b.work_flops; });
 }
 
 // "281.62 to 284.75 TFLOP".
@@ -149,13 +173,20 @@ WorkAudit audit_work(const Published& published, const std::optional<WorkByFormu
     else
       sound.push_back(row);
   if (sound.empty()) return audit;
-  if (sound.size() > 1 || standard.is_formula) audit.findings.push_back(one_number(sound, standard));
   audit.spread_is_least = !standard.is_formula;
-  double base = standard.flops;
-  if (!standard.is_formula)
-    for (const AuditedWork& row : sound) base = std::min(base, row.work_flops);
-  for (AuditedWork& row : audit.rows)
-    if (!is_wrong(row, standard) && (standard.is_formula || sound.size() > 1)) add_spread(base, row);
+  if (sound.size() < 2 && !standard.is_formula) return audit;
+  audit.findings.push_back(one_number(sound, standard));
+  const bool is_one_number = audit.findings.back().severity == AuditSeverity::kConfirmed;
+  const AuditedWork least = least_of(sound);
+  for (AuditedWork& row : audit.rows) {
+    if (is_wrong(row, standard)) continue;
+    row.excess_fraction = row.work_flops / (standard.is_formula ? standard.flops : least.work_flops) - 1;
+    if (is_one_number) continue;
+    if (standard.is_formula)
+      add_spread_by_formula(standard.flops, least, row);
+    else
+      add_least_spread(least, row);
+  }
   return audit;
 }
 

@@ -1,7 +1,9 @@
 #include "orchestrator/rules/printed_range.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <cstdio>
 
 namespace rematch::rules {
 
@@ -24,6 +26,14 @@ PrintedRange printed_range(const protocol::PublishedMean& figure) {
 }
 
 PrintedRange printed_range(double value, std::int64_t decimal_places) { return around(value, last_digit(decimal_places) / 2); }
+
+std::string printed_text(const protocol::PublishedBytes& figure) { return (figure.is_approximate ? "about " : "") + figure.as_published; }
+
+std::string printed_text(const protocol::PublishedMean& figure, const std::string& unit) {
+  std::array<char, 64> number{};
+  std::snprintf(number.data(), number.size(), "%.*f", static_cast<int>(figure.decimal_places), figure.value);
+  return (figure.is_approximate ? "about " : "") + std::string(number.data()) + (unit.empty() ? "" : " " + unit);
+}
 
 PrintedRange scaled(const PrintedRange& range, double factor) { return {range.value * factor, range.low * factor, range.high * factor}; }
 

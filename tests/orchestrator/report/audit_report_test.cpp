@@ -8,8 +8,10 @@
 #include <nlohmann/json.hpp>
 
 #include "orchestrator/report/format.h"
+#include "orchestrator/rules/model_labels.h"
 #include "schemas/protocol/record_file.h"
 #include "tests/orchestrator/made_up_table.h"
+#include "tests/orchestrator/spec/sample.h"
 
 namespace rematch::report {
 namespace {
@@ -30,7 +32,8 @@ const std::vector<ShippedTable>& shipped_tables() {
 
 rules::PublishedAudit audit_of(const ShippedTable& table) {
   const std::string file = std::string(REMATCH_SOURCE_DIR "/sweeps/published/") + table.name + ".json";
-  return rules::audit_published(protocol::read_published(file), table.formula);
+  const protocol::Published published = protocol::read_published(file);
+  return rules::audit_published(published, table.formula, rules::model_labels(spec::example_trainer("valid-families"), published.setting));
 }
 
 TEST(AuditGolden, IsAsReviewed) {

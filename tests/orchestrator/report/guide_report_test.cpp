@@ -129,14 +129,27 @@ TEST(GuideReport, WhenTheControlDoesNotFitPassingRowsAreSetAgainstTheNarrowestTh
   EXPECT_NEAR(wider["modelled_device_time_delta_fraction"], 0.05, 1e-4);
 }
 
+TEST(GuideReport, AControlThatEndedInAnotherWayThanWithoutMemoryHasTheMatchedTable) {
+  tests::StudyBuilder builder = tests::capacity_study();
+  for (base::AttemptRows& attempt : builder.rows().attempts)
+    if (attempt.trial.arm == "[]" && attempt.failure) attempt.failure->kind = protocol::FailureKind::kTimeout;
+  const json table = table_of_guide(builder.rows());
+  EXPECT_EQ(table["key"], "guide_matched");
+  EXPECT_EQ(row_of(table, "[]")["modelled_device_result"], "timeout after iteration 1");
+}
+
 TEST(GuideReport, AStudyOfTwelveStepsHasTheWindowOfTheGuidesOwn) {
   tests::StudyBuilder builder("twelve");
   builder.add_arm({"moe"});
   for (protocol::Trial& trial : builder.plan().trials) trial.training.train_iters = 12;
   for (int repeat = 0; repeat < 4; ++repeat) builder.run_out_of_memory("[]", protocol::Stage::kWarm, protocol::Phase::kForward, 1);
   builder.run_all("moe", {.num_steps = 12});
-  const std::string evidence = row_of(table_of_guide(builder.rows()), "moe")["modelled_device_evidence"];
+  const json row = row_of(table_of_guide(builder.rows()), "moe");
+  const std::string evidence = row["modelled_device_evidence"];
   EXPECT_TRUE(evidence.starts_with("iterations 7 to 12: 10.00 ms")) << evidence;
+  EXPECT_EQ(row["modelled_device_first_iteration"], 7);
+  EXPECT_EQ(row["modelled_device_last_iteration"], 12);
+  EXPECT_TRUE(row_of(table_of_guide(builder.rows()), "[]")["modelled_device_first_iteration"].is_null());
 }
 
 TEST(GuideReport, OfAPredictionTimesAreEstimatesAndSaySo) {
@@ -153,6 +166,17 @@ TEST(GuideReport, NamesTheSettingAndTheCommand) {
             "moonlight_16b (mla_moe), changed: hidden_size, num_layers, BF16, attention fused; Megatron Core 24bad8e6; sequence 64, MBS=1, "
             "GBS=4, TP=1, PP=1, CP=1, EP=1; 2 x modelled device on a test, modelled-device; 20 iterations");
   EXPECT_EQ(std::get<std::string>(model.header.back().value), "rematch report 0000000000005eed --style guide");
+}
+
+TEST(GuideReport, NamesThePrecisionThatTheTrialsHave) {
+  tests::StudyBuilder builder = tests::clean_study();
+  for (protocol::Trial& trial : builder.plan().trials) trial.features.fp8 = "hybrid";
+  const ReportModel model = guide_of(builder.rows());
+  EXPECT_NE(std::get<std::string>(model.header.front().value).find(", FP8, attention"), std::string::npos);
+  for (const Fact& fact : model.header)
+    if (fact.key == "training") {
+      EXPECT_NE(std::get<std::string>(fact.value).find(", fp8, seed"), std::string::npos);
+    }
 }
 
 TEST(GuideReport, AStudyWithoutRunsHasItsTableWithoutNumbers) {

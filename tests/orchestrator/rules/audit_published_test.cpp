@@ -4,8 +4,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 
+#include "orchestrator/rules/model_labels.h"
 #include "tests/orchestrator/made_up_table.h"
+#include "tests/orchestrator/spec/sample.h"
 
 namespace rematch::rules {
 namespace {
@@ -21,6 +24,10 @@ const WorkByFormula kNemotronWork{2.920034447917056e15, "study nemotron"};
 
 Published shipped(const std::string& name) {
   return protocol::read_published(std::string(REMATCH_SOURCE_DIR "/sweeps/published/") + name + ".json");
+}
+
+std::optional<ModelLabels> labels_of(const Published& table) {
+  return model_labels(spec::example_trainer("valid-families"), table.setting);
 }
 
 std::vector<AuditFinding> findings_of(const PublishedAudit& audit, const std::string& check, const std::string& subject = "") {
@@ -129,6 +136,22 @@ TEST(AuditPublished, RefusesMoreThanADeviceHasAndMoreThanIsReserved) {
   EXPECT_TRUE(any_says(findings_of(audit_published(table), "units"), kContradicted, "more is allocated than reserved"));
 }
 
+TEST(AuditPublished, TakesAMemorySizeOfADeviceFromANumberBeforeAWholeUnit) {
+  for (const auto& [hardware, num_found] : {std::pair("8 GB200 192GB", 0),
+                                            {"8 GB200", 0},
+                                            {"8 H200 141 GB HBM3e", 0},
+                                            {"8 X9 3350 GB/s", 0},
+                                            {"2 X9 80GiB", 1},
+                                            {"2 X9-80GB", 1},
+                                            {"4 GB200 80GB", 1}}) {
+    Published table = made_up_table();
+    table.source.hardware = hardware;
+    table.rows[2].deltas.clear();
+    table.rows[2].peak_allocated->figure = tests::gigabytes(120);
+    EXPECT_EQ(findings_of(audit_published(table), "units").size(), static_cast<std::size_t>(num_found)) << hardware;
+  }
+}
+
 struct WrongThroughput {
   const char* name;
   double factor;
@@ -168,6 +191,37 @@ TEST(AuditPublished, SaysWhenAllRowsCountTheWorkAnotherWay) {
   EXPECT_EQ(num_contradicted(audit), 0);
 }
 
+TEST(AuditPublished, KeepsTheFormulaThatHalfOfTheRowsFit) {
+  Published table = made_up_table();
+  table.rows.pop_back();
+  table.rows[1].tflops_per_gpu->value /= 1000;  // PFLOP/s
+  const PublishedAudit audit = audit_published(table, kMadeUpWork);
+  EXPECT_TRUE(any_says(findings_of(audit, "units", "moe_act"), kContradicted, "throughput in PFLOP/s"));
+  EXPECT_EQ(num_contradicted(audit), 1) << "not the control";
+}
+
+TEST(AuditPublished, ContradictsAnOnlyRowThatIsFarFromTheFormula) {
+  Published table = made_up_table();
+  table.rows.resize(1);
+  table.rows[0].tflops_per_gpu->value *= 4.0 / 3;
+  EXPECT_TRUE(any_says(findings_of(audit_published(table, kMadeUpWork), "work", "[]"), kContradicted, "one of the two is wrong"));
+}
+
+TEST(AuditPublished, KnowsNoSpreadWhereRoundingAloneExplainsTheRows) {
+  Published table = made_up_table();
+  const std::vector<std::pair<double, double>> figures = {{457, 78}, {459, 78}, {465, 77}};
+  for (std::size_t i = 0; i < figures.size(); ++i) {
+    table.rows[i].deltas.clear();
+    table.rows[i].step_time_ms = protocol::PublishedMean{figures[i].first, 0, false, 11, 20};
+    table.rows[i].tflops_per_gpu = protocol::PublishedMean{figures[i].second, 0, false, 11, 20};
+  }
+  const PublishedAudit audit = audit_published(table);
+  EXPECT_TRUE(any_says(findings_of(audit, "work", "all rows"), kConfirmed, "one number within rounding"));
+  EXPECT_TRUE(findings_of(audit, "spread").empty());
+  for (const AuditedWork& row : audit.work) EXPECT_FALSE(row.spread_fraction) << row.arm;
+  EXPECT_EQ(audit.times.at(0).stands, TimeStands::kSpreadNotKnown);
+}
+
 // Ten steps of which the mean of work / time exceeds work / mean time by `excess`.
 Published spread_table(double excess_of_moe_act) {
   Published table = made_up_table();
@@ -181,9 +235,39 @@ TEST(AuditPublished, ReadsTheSpreadOfStepsFromTheExcessOfThroughput) {
   EXPECT_NEAR(audit.work[1].spread_fraction.value(), 0.1, 1e-3);
   EXPECT_EQ(audit.work[1].num_iterations, 10);
   EXPECT_NEAR(audit.work[1].standard_error_fraction.value(), 0.1 / 3, 1e-3);
+  EXPECT_NEAR(audit.work[1].spread_low_fraction.value(), std::sqrt(0.01), 1e-3) << "more than row [] by 1 %, whatever the formula is off";
+  EXPECT_NEAR(audit.work[1].spread_high_fraction.value(), std::sqrt(0.015), 2e-3);
   EXPECT_EQ(audit.times[0].stands, TimeStands::kNotToldApart) << "4 % where the mean is known to 3.3 %";
   EXPECT_EQ(audit.times[1].stands, TimeStands::kBeyondSpread);
   EXPECT_TRUE(any_says(findings_of(audit, "spread", "moe_act"), kWarning, "not told apart"));
+}
+
+TEST(AuditPublished, DoesNotKnowASpreadThatTheFormulasOwnSlackMayBe) {
+  Published table = made_up_table();
+  for (protocol::PublishedRow& row : table.rows) row.tflops_per_gpu->value *= 1.004;
+  const PublishedAudit audit = audit_published(table, kMadeUpWork);
+  EXPECT_FALSE(audit.work[1].spread_fraction) << "0.4 % of work: the formula may be off by as much";
+  EXPECT_EQ(audit.work[1].spread_low_fraction, 0);
+  EXPECT_NEAR(audit.work[1].spread_high_fraction.value(), std::sqrt(0.009), 1e-3);
+  EXPECT_TRUE(any_says(findings_of(audit, "spread", "all rows"), kNotCheckable, "by no more than that may be off"));
+  EXPECT_EQ(audit.times[0].stands, TimeStands::kWithinSpreadBounds) << "4 %";
+  EXPECT_TRUE(any_has(audit.leaves_open, "does not tell the step time of moe_act from []"));
+}
+
+TEST(AuditPublished, KnowsALeastSpreadFromRowsThatDifferByLessThanTheFormulaMayBeOff) {
+  const PublishedAudit audit = audit_published(spread_table(0.004), kMadeUpWork);
+  EXPECT_FALSE(audit.work[1].spread_fraction);
+  EXPECT_NEAR(audit.work[1].spread_low_fraction.value(), std::sqrt(0.004), 2e-3);
+  EXPECT_TRUE(any_says(findings_of(audit, "spread", "all rows"), kWarning, "by no more than that may be off"));
+  EXPECT_EQ(audit.times[0].stands, TimeStands::kNotToldApart) << "4 %";
+  EXPECT_EQ(audit.times[1].stands, TimeStands::kBeyondSpread) << "10 %";
+}
+
+TEST(AuditPublished, GivesARowBelowTheFormulaNoSpreadForFree) {
+  const PublishedAudit audit = audit_published(spread_table(-0.004), kMadeUpWork);
+  EXPECT_FALSE(audit.work[1].spread_fraction);
+  EXPECT_GT(audit.work[1].spread_high_fraction.value(), 0.02);
+  EXPECT_NE(audit.times[0].stands, TimeStands::kBeyondSpread);
 }
 
 TEST(AuditPublished, KnowsTheLeastSpreadOnlyWhereNoStudyCountedTheWork) {
@@ -191,7 +275,8 @@ TEST(AuditPublished, KnowsTheLeastSpreadOnlyWhereNoStudyCountedTheWork) {
   EXPECT_TRUE(audit.spread_is_least);
   EXPECT_TRUE(any_says(findings_of(audit, "work"), kNotCheckable, "no study of the workspace"));
   EXPECT_NEAR(audit.work[1].spread_fraction.value(), 0.1, 1e-3);
-  EXPECT_TRUE(any_says(findings_of(audit, "spread", "all rows"), kWarning, "spread by at least"));
+  EXPECT_TRUE(any_says(findings_of(audit, "spread", "all rows"), kWarning, "spread by at least 9.9 %"));
+  EXPECT_LT(*audit.work[1].spread_fraction, std::sqrt(*audit.work[1].excess_fraction)) << "less what rounding leaves open";
 }
 
 TEST(AuditPublished, FindsEachOfFourLimitsByItself) {
@@ -201,24 +286,43 @@ TEST(AuditPublished, FindsEachOfFourLimitsByItself) {
   table.rows[2].recompute.reset();
   table.rows[2].description = "best so far";
   table.rows[2].peak_allocated.reset();
-  const PublishedAudit audit = audit_published(table, kMadeUpWork);
+  table.setting.preset = "llama3_70b";
+  const PublishedAudit audit = audit_published(table, kMadeUpWork, labels_of(table));
   EXPECT_TRUE(any_says(findings_of(audit, "control"), kWarning, "no row has a matched control"));
   EXPECT_TRUE(any_says(findings_of(audit, "control", "'best so far'"), kWarning, "unpaired"));
   EXPECT_TRUE(any_has(audit.leaves_open, "No matched control"));
   EXPECT_TRUE(any_has(audit.leaves_open, "'best so far' is unpaired"));
   EXPECT_TRUE(any_has(audit.leaves_open, "one dense workload"));
-  EXPECT_TRUE(any_has(audit.leaves_open, "no row recomputes a part of multi-latent attention or mixtures of experts"));
+  EXPECT_TRUE(any_has(audit.leaves_open, "the model has no multi-latent attention or mixtures of experts or gated delta nets"));
   EXPECT_TRUE(any_has(audit.leaves_open, "does not rank labels"));
   EXPECT_TRUE(any_says(findings_of(audit, "rounding", "mlp and core_attn"), kWarning, "equal to 1.0 MB only"));
-  EXPECT_EQ(pair_of(audit, "core_attn").basis, "reference, not control");
+  EXPECT_EQ(basis_text(pair_of(audit, "core_attn")), "reference, not control");
+}
+
+TEST(AuditPublished, SaysOfTheModelNoMoreThanIsKnownOfIt) {
+  Published table = shipped("moonlight_16b_8xh100");
+  table.setting.layout.expert_model_parallel_size = 1;
+  std::erase_if(table.rows, [](const protocol::PublishedRow& row) { return row.arm != "[]" && row.arm != "mla_up_proj+mlp"; });
+  const PublishedAudit known = audit_published(table, std::nullopt, labels_of(table));
+  EXPECT_FALSE(any_has(known.leaves_open, "dense"));
+  EXPECT_TRUE(any_has(known.leaves_open, "no row recomputes a part of mixtures of experts; the model has no gated delta nets"));
+  const PublishedAudit unknown = audit_published(table);
+  EXPECT_TRUE(any_has(unknown.leaves_open, "It is of one workload ("));
+  EXPECT_FALSE(any_has(unknown.leaves_open, "no row recomputes"));
+  EXPECT_FALSE(any_has(unknown.leaves_open, "the model has no"));
+  Published dense = shipped("llama3_70b_32xh100");
+  std::erase_if(dense.rows, [](const protocol::PublishedRow& row) { return row.arm && row.arm->find("mlp") != std::string::npos; });
+  EXPECT_TRUE(any_has(audit_published(dense, std::nullopt, labels_of(dense)).leaves_open, "one dense workload")) << "without a row of mlp";
 }
 
 TEST(AuditPublished, DoesNotFindThoseLimitsWhereThereAreNone) {
-  const PublishedAudit audit = audit_published(made_up_table(), kMadeUpWork);
+  Published table = made_up_table();
+  table.setting.preset = "moonlight_16b";
+  const PublishedAudit audit = audit_published(table, kMadeUpWork, labels_of(table));
   EXPECT_FALSE(any_has(audit.leaves_open, "No matched control"));
   EXPECT_FALSE(any_has(audit.leaves_open, "unpaired"));
   EXPECT_FALSE(any_has(audit.leaves_open, "dense"));
-  EXPECT_TRUE(any_has(audit.leaves_open, "no row recomputes a part of gated delta nets")) << "that alone is not in its rows";
+  EXPECT_FALSE(any_has(audit.leaves_open, "no row recomputes"));
 }
 
 TEST(AuditPublished, NamesRowsThatDifferInMoreThanRecompute) {
@@ -231,6 +335,42 @@ TEST(AuditPublished, NamesRowsThatDifferInMoreThanRecompute) {
   EXPECT_TRUE(any_says(findings_of(audit, "matching", "peak_allocated"), kWarning, "after iteration 1: mla_up_proj"));
   EXPECT_TRUE(any_says(findings_of(audit, "matching", "step_time_ms"), kWarning, "iterations 7 to 20: mla_up_proj"));
   EXPECT_FALSE(pair_of(audit, "mla_up_proj").peak_delta_bytes) << "peaks after different iterations are not subtracted";
+  EXPECT_FALSE(pair_of(audit, "mla_up_proj").time_fraction) << "nor means over different ones";
+  EXPECT_TRUE(pair_of(audit, "mla_up_proj").tflops_fraction);
+  EXPECT_EQ(pair_of(audit, "moe_act").basis, PairBasis::kNone);
+  EXPECT_EQ(pair_of(audit, "moe_act").no_comparison, "its precision is fp8, that of [] bf16");
+  EXPECT_FALSE(pair_of(audit, "moe_act").peak_delta_bytes);
+  EXPECT_TRUE(audit.times.empty());
+}
+
+TEST(AuditPublished, FindsAFloorOnlyBetweenRowsOfOnePrecision) {
+  Published table = made_up_table();
+  table.rows.push_back(tests::sound_row({"moe_act", "layernorm"}, 35.95, 120));
+  EXPECT_EQ(findings_of(audit_published(table), "floor").size(), 1U);
+  table.rows.back().precision = "fp8";
+  EXPECT_TRUE(findings_of(audit_published(table), "floor").empty());
+}
+
+TEST(AuditPublished, MarksAPairWhosePeaksAreOfAViewThatNeitherRowStates) {
+  Published table = made_up_table();
+  EXPECT_EQ(basis_text(pair_of(audit_published(table), "moe_act")), "control");
+  table.rows[0].peak_allocated->ranks.reset();
+  table.rows[1].peak_allocated->ranks.reset();
+  const PublishedAudit audit = audit_published(table);
+  EXPECT_EQ(basis_text(pair_of(audit, "moe_act")), "control; view not stated");
+  EXPECT_EQ(pair_of(audit, "moe_act").peak_delta_bytes, -716'000'000);
+  EXPECT_EQ(basis_text(pair_of(audit, "mla_up_proj")), "control") << "of a view that the control's peak is not of";
+  EXPECT_FALSE(pair_of(audit, "mla_up_proj").peak_delta_bytes);
+}
+
+TEST(AuditPublished, FindsEqualPeaksByTheirNumberAndOfOneViewAlone) {
+  Published table = made_up_table();
+  table.rows[0].peak_allocated->figure = {"55.6 GB", 55'600'000'000, 100'000'000, false};
+  table.rows[1].peak_allocated->figure = {"55.60 GB", 55'600'000'000, 10'000'000, false};
+  EXPECT_TRUE(any_says(findings_of(audit_published(table), "rounding", "[] and moe_act"), kWarning, "equal to 100.0 MB only"));
+  EXPECT_EQ(findings_of(audit_published(table), "rounding", "[] and moe_act").at(0).published, "55.6 GB and 55.60 GB");
+  table.rows[1].peak_allocated->after_iteration = 1;
+  EXPECT_TRUE(findings_of(audit_published(table), "rounding", "[] and moe_act").empty());
 }
 
 TEST(AuditPublished, TakesTheFailedControlAsNoControl) {
@@ -242,7 +382,7 @@ TEST(AuditPublished, TakesTheFailedControlAsNoControl) {
   const PublishedAudit audit = audit_published(table);
   EXPECT_TRUE(any_says(findings_of(audit, "control", "[]"), kWarning, "ran out of memory"));
   EXPECT_EQ(pair_of(audit, "mla_up_proj").against, "moe_act");
-  EXPECT_EQ(pair_of(audit, "mla_up_proj").basis, "reference, not control");
+  EXPECT_EQ(basis_text(pair_of(audit, "mla_up_proj")), "reference, not control");
   EXPECT_TRUE(any_has(audit.leaves_open, "The control [] failed"));
 }
 
@@ -252,10 +392,16 @@ TEST(AuditPublished, ConfirmsEachDifferenceOfMoonlightAndWarnsOfTheSpreadOfSteps
   EXPECT_EQ(num_confirmed(audit), 11);
   EXPECT_EQ(num_contradicted(audit), 0);
   for (const AuditedWork& work : audit.work) {
-    EXPECT_GT(*work.spread_fraction, 0.04) << work.arm;
-    EXPECT_LT(*work.spread_fraction, 0.12) << work.arm;
+    EXPECT_GE(*work.excess_fraction, 0.0020) << work.arm;
+    EXPECT_LT(*work.excess_fraction, 0.0133) << work.arm;
+    EXPECT_EQ(work.spread_fraction.has_value(), work.arm != "moe_act") << work.arm;
+    EXPECT_LT(*work.spread_high_fraction, 0.14) << work.arm;
+    if (!work.spread_fraction) continue;
+    EXPECT_GT(*work.spread_low_fraction, 0.02) << work.arm;
+    EXPECT_LT(*work.spread_low_fraction, *work.spread_fraction) << work.arm;
   }
-  EXPECT_TRUE(any_says(findings_of(audit, "spread", "all rows"), kWarning, "step times within a run spread by "));
+  EXPECT_TRUE(any_says(findings_of(audit, "spread", "all rows"), kWarning, "step times within a run spread by 7.8 to 11.5 %"));
+  EXPECT_TRUE(any_says(findings_of(audit, "spread", "all rows"), kWarning, "a formula that is off by 0.5 % leaves 0.0 to 13.5 %"));
   EXPECT_TRUE(any_says(findings_of(audit, "spread", "moe_act"), kWarning, "not told apart"));
   EXPECT_TRUE(any_says(findings_of(audit, "spread", "core_attn"), kWarning, "not told apart"));
   EXPECT_TRUE(any_says(findings_of(audit, "rounding", "core_attn"), kNote, "-0.015 to -0.005 %"));
@@ -271,21 +417,23 @@ TEST(AuditPublished, KeepsRowsOfNemotronThatAreNotComparableWithoutNumbers) {
     EXPECT_NE(pair_of(audit, arm).no_comparison.find("completed no iteration in common"), std::string::npos) << arm;
     EXPECT_FALSE(pair_of(audit, arm).peak_delta_bytes) << arm;
   }
-  EXPECT_EQ(pair_of(audit, "moe_act").basis, "after iteration 1, not a pass");
+  EXPECT_EQ(basis_text(pair_of(audit, "moe_act")), "after iteration 1, not a pass");
   EXPECT_EQ(pair_of(audit, "moe_act").peak_delta_bytes, -4'194'000'000);
-  EXPECT_EQ(pair_of(audit, "moe+layernorm").basis, "reference, not control");
+  EXPECT_EQ(basis_text(pair_of(audit, "moe+layernorm")), "reference, not control");
   EXPECT_EQ(pair_of(audit, "moe+layernorm").against, "moe");
   EXPECT_EQ(pair_of(audit, "moe+layernorm").peak_delta_bytes, -1'014'000'000);
   EXPECT_TRUE(any_has(audit.leaves_open, "no numbers to compare of core_attn and layernorm+moe_act"));
 }
 
 TEST(AuditPublished, FindsAllLimitsOfTheLlamaHistory) {
-  const PublishedAudit audit = audit_published(shipped("llama3_70b_32xh100"));
+  const Published table = shipped("llama3_70b_32xh100");
+  const PublishedAudit audit = audit_published(table, std::nullopt, labels_of(table));
   EXPECT_TRUE(any_has(audit.leaves_open, "No matched control"));
   EXPECT_TRUE(any_has(audit.leaves_open, "'golden throughput' is unpaired"));
   EXPECT_TRUE(any_has(audit.leaves_open, "one dense workload"));
   EXPECT_TRUE(any_has(audit.leaves_open, "multi-latent attention or mixtures of experts"));
   EXPECT_TRUE(any_has(audit.leaves_open, "does not rank labels"));
+  EXPECT_EQ(basis_text(pair_of(audit, "mlp+core_attn")), "reference, not control; view not stated");
   EXPECT_TRUE(any_has(audit.supports, "a local trade-off of memory and throughput"));
   EXPECT_TRUE(any_says(findings_of(audit, "rounding", "mlp and mlp+core_attn"), kWarning, "equal to 100.0 MB only"));
   EXPECT_TRUE(any_says(findings_of(audit, "rounding", "core_attn and core_attn+layernorm"), kNote, "\"about\""));

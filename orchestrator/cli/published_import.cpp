@@ -9,6 +9,7 @@
 #include <variant>
 
 #include "orchestrator/cli/imported_tables.h"
+#include "orchestrator/cli/warn.h"
 #include "orchestrator/engine/workspace_lock.h"
 #include "orchestrator/report/audit_report.h"
 #include "orchestrator/rules/audit_published.h"
@@ -97,10 +98,13 @@ void tell_contradicted(const std::vector<rules::PublishedAudit>& audits, Streams
 }
 
 // Looks at the workspace's database where there is one that can be read.
-std::vector<rules::PublishedAudit> audits_without_import(const Tables& tables, const std::filesystem::path& workspace) {
+std::vector<rules::PublishedAudit> audits_without_import(const Tables& tables, const std::filesystem::path& workspace, Streams streams) {
   const std::filesystem::path database = protocol::WorkspacePaths{workspace}.database();
   if (!std::filesystem::exists(database)) return audits_of(tables, nullptr);
   const base::Result<store::Store> store = store::Store::open_to_read(database);
+  if (!store)
+    warn(streams.err,
+         {base::WarningId::kNoCountedWork, "the tables' throughput is checked against no study's work: " + store.error().message});
   return audits_of(tables, store ? &store.value() : nullptr);
 }
 
@@ -119,7 +123,7 @@ Exit PublishedImport::run(const GlobalOptions& options, Streams streams) {
   const Tables& tables = std::get<Tables>(read);
   std::vector<rules::PublishedAudit> audits;
   if (dry_run_) {
-    audits = audits_without_import(tables, options.workspace);
+    audits = audits_without_import(tables, options.workspace, streams);
   } else {
     const auto lock = engine::WorkspaceLock::take(options.workspace, "ingest");
     if (!lock) return complain(lock.error().message, Exit::kEnvironment, streams);

@@ -1,7 +1,6 @@
 #include "orchestrator/base/run_summary.h"
 
 #include <algorithm>
-#include <array>
 
 namespace rematch::base {
 
@@ -19,10 +18,9 @@ RunSummary summary_of(const RunVerdict& run) {
 }
 
 std::optional<Outcome> parse_outcome(std::string_view text) {
-  constexpr std::array kAll = {Outcome::kPass,    Outcome::kFail,        Outcome::kBorderline, Outcome::kInactive, Outcome::kInvalid,
-                               Outcome::kSkipped, Outcome::kInterrupted, Outcome::kLost,       Outcome::kNotRun};
-  const auto* const found = std::find_if(kAll.begin(), kAll.end(), [&](Outcome outcome) { return to_string(outcome) == text; });
-  return found == kAll.end() ? std::nullopt : std::optional(*found);
+  const auto* const found =
+      std::find_if(kAllOutcomes.begin(), kAllOutcomes.end(), [&](Outcome outcome) { return to_string(outcome) == text; });
+  return found == kAllOutcomes.end() ? std::nullopt : std::optional(*found);
 }
 
 }  // namespace rematch::base

@@ -2,11 +2,14 @@
 
 #include <CLI/CLI.hpp>
 #include <ostream>
+#include <system_error>
 
+#include "orchestrator/cli/imported_tables.h"
 #include "orchestrator/cli/warn.h"
 #include "orchestrator/rules/provenance.h"
 #include "orchestrator/rules/published_match.h"
 #include "orchestrator/rules/twin_study.h"
+#include "orchestrator/spec/nearest.h"
 #include "orchestrator/store/store.h"
 #include "schemas/protocol/document_error.h"
 #include "schemas/protocol/trial_paths.h"
@@ -34,6 +37,14 @@ std::vector<base::StudyRows> twin_candidates(const base::StudyRows& study, const
   return candidates;
 }
 
+std::string no_such_table(const std::string& name, const std::filesystem::path& workspace) {
+  const std::vector<std::string> names = imported_names(workspace);
+  if (names.empty())
+    return "'" + name + "' is neither a file nor an imported table, and " + workspace.string() +
+           " has none; `rematch ingest --published FILE` imports one";
+  return spec::unknown_name_message(name, "a file nor an imported table", names);
+}
+
 }  // namespace
 
 void PublishedOption::declare(CLI::App& app) {
@@ -45,8 +56,12 @@ void PublishedOption::declare(CLI::App& app) {
 std::variant<std::optional<protocol::Published>, Exit> PublishedOption::load(const GlobalOptions& options, Streams streams) const {
   if (file_.empty()) return std::nullopt;
   const std::filesystem::path imported = protocol::WorkspacePaths{options.workspace}.published(file_);
-  const bool is_name = protocol::may_name_a_file(file_) && !std::filesystem::exists(file_) && std::filesystem::exists(imported);
+  std::error_code none;
+  const bool is_file = std::filesystem::exists(file_, none) && !std::filesystem::is_directory(file_, none);
+  const bool is_name = !is_file && protocol::may_name_a_file(file_);
   try {
+    if (is_name && !std::filesystem::is_regular_file(imported, none))
+      throw protocol::DocumentError(no_such_table(file_, options.workspace));
     return protocol::read_published(is_name ? imported.string() : file_);
   } catch (const protocol::DocumentError& error) {
     streams.err << "rematch: --published: " << error.what() << "\n";

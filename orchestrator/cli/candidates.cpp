@@ -3,10 +3,13 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
-#include <system_error>
+#include <optional>
+#include <utility>
 
 #include "orchestrator/base/verdicts.h"
+#include "orchestrator/cli/database_option.h"
 #include "orchestrator/cli/explain.h"
+#include "orchestrator/cli/imported_tables.h"
 #include "orchestrator/cli/study_folders.h"
 #include "orchestrator/launch/trainer.h"
 #include "orchestrator/plan/starter.h"
@@ -34,17 +37,29 @@ void add_words(const std::vector<std::string>& words, Candidates& found) {
   for (const std::string& word : words) found.list.push_back({word, ""});
 }
 
-void add_studies(const Asked& asked, Candidates& found) {
-  for (const fs::path& folder : study_folders(asked.options.workspace)) {
-    const auto [name, id] = split_folder_name(folder);
-    found.list.push_back({name, "study " + id});
-    if (!asked.typed.word.empty()) found.list.push_back({id, "study " + name});
-  }
+// The database that the value is of, and the study that was typed for it.
+struct Place {
+  fs::path database;
+  std::string study;
+  bool is_workspace = true;  // and not one of --db
+};
+
+Place place_of(const Asked& asked) {
+  const TypedWords& typed = asked.typed;
+  const std::string name = typed.wanted == nullptr ? "" : typed.wanted->names.back();
+  const bool is_against = name == "against" || name == "--against-study";
+  const bool has_own = is_against && !typed.against_database.empty();
+  const std::string& named = has_own ? typed.against_database : typed.database;
+  const bool keeps_study = !is_against || (typed.against_study.empty() && !has_own);
+  const std::string& study = keeps_study ? typed.study : typed.against_study;
+  if (named.empty()) return {protocol::WorkspacePaths{asked.options.workspace}.database(), study, true};
+  const base::Result<fs::path> database = find_database(named);
+  return {database ? database.value() : fs::path(), study, false};
 }
 
 // Rows of two texts: what can stand there, and what it is.
 void add_rows(const Asked& asked, const std::string& sql, store::ValueRow parameters, Candidates& found) {
-  const fs::path database = protocol::WorkspacePaths{asked.options.workspace}.database();
+  const fs::path database = place_of(asked).database;
   if (!fs::exists(database)) return;
   const auto answer = store::ask(database, {sql, std::move(parameters)}, kMostRows);
   if (!answer) return;
@@ -55,12 +70,23 @@ void add_rows(const Asked& asked, const std::string& sql, store::ValueRow parame
   }
 }
 
+void add_studies(const Asked& asked, Candidates& found) {
+  if (!place_of(asked).is_workspace)
+    return add_rows(asked,
+                    "SELECT name, 'study ' || study_id FROM study UNION ALL SELECT study_id, 'study ' || name FROM study WHERE ?1 <> ''",
+                    {asked.typed.word}, found);
+  for (const fs::path& folder : study_folders(asked.options.workspace)) {
+    const auto [name, id] = split_folder_name(folder);
+    found.list.push_back({name, "study " + id});
+    if (!asked.typed.word.empty()) found.list.push_back({id, "study " + name});
+  }
+}
+
 void add_arms(const Asked& asked, Candidates& found) {
-  const std::string& study = asked.typed.study;
   add_rows(asked,
            "SELECT a.arm, min('arm of ' || s.name) FROM arm a JOIN study s USING (study_id) WHERE ?1 = '' OR s.name = ?1 OR "
            "substr(s.study_id, 1, length(?1)) = ?1 GROUP BY a.arm ORDER BY min(a.position)",
-           {study}, found);
+           {place_of(asked).study}, found);
 }
 
 // Trial ids are many, and are offered once one is begun.
@@ -81,29 +107,37 @@ void add_subjects_and_studies(const Asked& asked, Candidates& found) {
 }
 
 void add_outcomes(const Asked&, Candidates& found) {
-  using base::Outcome;
-  for (const Outcome outcome : {Outcome::kPass, Outcome::kFail, Outcome::kBorderline, Outcome::kInactive, Outcome::kInvalid,
-                                Outcome::kSkipped, Outcome::kInterrupted, Outcome::kLost, Outcome::kNotRun})
-    found.list.push_back({std::string(base::to_string(outcome)), ""});
+  for (const base::Outcome outcome : base::kAllOutcomes) found.list.push_back({std::string(base::to_string(outcome)), ""});
 }
 
 void add_phases(const Asked&, Candidates& found) {
   for (const protocol::Phase phase : protocol::kAllPhases) found.list.push_back({std::string(protocol::to_string(phase)), ""});
 }
 
-void add_presets(const Asked& asked, Candidates& found) {
+std::optional<protocol::Describe> described_trainer(const Asked& asked) {
   const auto trainer = launch::locate_trainer(asked.options.trainer);
+  if (!trainer) return std::nullopt;
+  auto described = launch::describe_trainer(trainer.value());
+  if (!described) return std::nullopt;
+  return std::move(described).value();
+}
+
+void add_presets(const Asked& asked, Candidates& found) {
+  const auto trainer = described_trainer(asked);
   if (!trainer) return;
-  const auto described = launch::describe_trainer(trainer.value());
-  if (!described) return;
-  for (const plan::StarterPreset& preset : plan::starter_presets(described.value())) found.list.push_back({preset.name, preset.size});
+  for (const plan::StarterPreset& preset : plan::starter_presets(*trainer)) found.list.push_back({preset.name, preset.size});
+}
+
+void add_models(const Asked& asked, Candidates& found) {
+  const auto trainer = described_trainer(asked);
+  if (!trainer) return;
+  for (const auto& preset : trainer->presets) found.list.push_back({preset.name, "preset of family " + preset.family});
+  for (const auto& family : trainer->families) found.list.push_back({family.name, "family"});
 }
 
 void add_tables(const Asked& asked, Candidates& found) {
   found.files = Files::kTables;
-  std::error_code none;
-  for (const auto& entry : fs::directory_iterator(asked.options.workspace / "published", none))
-    if (entry.path().extension() == ".json") found.list.push_back({entry.path().stem(), "published table"});
+  for (const std::string& name : imported_names(asked.options.workspace)) found.list.push_back({name, "published table"});
 }
 
 // KEY=, and behind it the words that the key may have.
@@ -147,7 +181,7 @@ constexpr ValueRow kValues[] = {
     {"trial_or_arm", add_subjects},
     {"--outcome", add_outcomes},
     {"--phase", add_phases},
-    {"--model", add_presets},
+    {"--model", add_models},
     {"preset", add_presets},
     {"--published", add_tables},
     {"--core-revision", [](const Asked&, Candidates& found) { add_words(protocol::revision_names(), found); }},
@@ -157,7 +191,6 @@ constexpr ValueRow kValues[] = {
     {"verb", add_verbs},
     {"sweep", add_files<Files::kSweeps>},
     {"--workspace", add_files<Files::kFolders>},
-    {"--against-workspace", add_files<Files::kFolders>},
     {"--trainer", add_files<Files::kAny>},
     {"--output", add_files<Files::kAny>},
     {"--db", add_files<Files::kAny>},

@@ -86,6 +86,13 @@ const VerbPage* find_verb(const ProgramPage& program, const std::string& name) {
   return verb == program.verbs.end() ? nullptr : &*verb;
 }
 
+std::vector<std::string> verb_names(const ProgramPage& program) {
+  std::vector<std::string> names;
+  for (const VerbPage& verb : program.verbs)
+    if (!verb.is_hidden) names.push_back(verb.name);
+  return names;
+}
+
 const OptionPage* find_option(const std::vector<OptionPage>& options, const std::string& name) {
   const auto option = std::find_if(options.begin(), options.end(), [&](const OptionPage& each) {
     return std::find(each.names.begin(), each.names.end(), name) != each.names.end();

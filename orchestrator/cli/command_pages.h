@@ -43,6 +43,8 @@ ProgramPage program_page(const CLI::App& app);
 
 // nullptr: there is none of that name.
 const VerbPage* find_verb(const ProgramPage& program, const std::string& name);
+// Without those that are in no list.
+std::vector<std::string> verb_names(const ProgramPage& program);
 const OptionPage* find_option(const std::vector<OptionPage>& options, const std::string& name);
 
 // All names of options of the verb and of the program, with dashes.

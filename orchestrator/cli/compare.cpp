@@ -8,6 +8,7 @@
 #include "orchestrator/cli/comparison_input.h"
 #include "orchestrator/cli/database_option.h"
 #include "orchestrator/cli/gate_option.h"
+#include "orchestrator/cli/judged_before.h"
 #include "orchestrator/cli/report_output.h"
 #include "orchestrator/cli/study_input.h"
 #include "orchestrator/cli/uncollected.h"
@@ -15,6 +16,7 @@
 #include "orchestrator/report/comparison_report.h"
 #include "orchestrator/rules/match.h"
 #include "orchestrator/rules/match_fields.h"
+#include "schemas/protocol/trial_paths.h"
 
 namespace rematch::cli {
 
@@ -78,7 +80,8 @@ class CompareVerb final : public Verb {
   std::string summary() const override { return "Set two arms, trials or studies against each other, if their settings match"; }
 
   void declare(CLI::App& app) override {
-    app.add_option("subject", own_.key, "An arm by name, a study by name or id, or a trial by id; or the beginning of a name or id")
+    app.add_option("subject", own_.key,
+                   "An arm by its whole name, a study by name or id, a trial by id, or the beginning of a study's name or of an id")
         ->required();
     app.add_option("against", against_.key, "The same, of what it is set against; not needed with --against-study or --against-db");
     app.add_option("--study", own_.study, "Study of both arms or trials, or of the first");
@@ -125,8 +128,11 @@ class CompareVerb final : public Verb {
     if (const Exit* exit = std::get_if<Exit>(&against_loaded)) return *exit;
     const auto& own = std::get<Loaded>(own_loaded);
     const auto& other = std::get<Loaded>(against_loaded);
+    tell_of_stale(own_, own.subject, options, streams);
+    if (against.database != own_.database || other.subject.study_id != own.subject.study_id)
+      tell_of_stale(against, other.subject, options, streams);
     if ((own.subject.kind == ComparedKind::kStudy) != (other.subject.kind == ComparedKind::kStudy))
-      return complain("a study is set against a study; found one study, and an arm or a trial", streams);
+      return complain("a study is set against a study; found one study, and an arm or a trial; with --study a name is an arm's", streams);
     const Pairs pairs = make_pairs(own, other);
     if (const std::string problem = problem_of(pairs, own, other); !problem.empty()) return complain(problem, streams);
     const std::vector<rules::SideComparison> comparisons = compare(pairs, other.sides.plan.smallest_effect);
@@ -152,13 +158,19 @@ class CompareVerb final : public Verb {
     return std::move(store).value();
   }
 
+  static void tell_of_stale(const Asked& asked, const ComparedSubject& subject, const GlobalOptions& options, Streams streams) {
+    const bool is_own = asked.database.empty();
+    if (is_own) tell_of_uncollected(options.workspace, subject.study_id, streams.err);
+    const auto database = is_own ? protocol::WorkspacePaths{options.workspace}.database() : find_database(asked.database).value();
+    tell_of_judged_before(database, subject.study_id, streams.err);
+  }
+
   static std::variant<Loaded, Exit> load(const Asked& asked, const GlobalOptions& options, Streams streams) {
     const auto opened = open(asked, options, streams);
     if (const Exit* exit = std::get_if<Exit>(&opened)) return *exit;
     const auto& store = std::get<store::Store>(opened);
     const base::Result<ComparedSubject> subject = find_compared(store, asked.key, asked.study);
     if (!subject) return complain(subject.error().message, streams);
-    if (asked.database.empty()) tell_of_uncollected(options.workspace, subject.value().study_id, streams.err);
     return Loaded{subject.value(), load_sides(store, subject.value())};
   }
 

@@ -12,7 +12,8 @@ using store::StudySummary;
 
 // What a key may mean in the studies that are asked.
 struct Candidates {
-  std::vector<ComparedSubject> exact;
+  std::vector<ComparedSubject> exact_studies;
+  std::vector<ComparedSubject> exact_arms;
   std::vector<ComparedSubject> begins;
   std::string arms;  // listed
 };
@@ -25,7 +26,7 @@ void add_arms(const store::Store& store, const StudySummary& study, const std::s
   found.arms += (found.arms.empty() ? "" : "; ") + study.name + " (" + study.study_id + "):";
   for (const base::ArmRow& arm : store.load_plan_head(study.study_id).arms) {
     found.arms += " " + arm.arm;
-    if (arm.arm == key) found.exact.push_back(of_study(study, ComparedKind::kArm, key));
+    if (arm.arm == key) found.exact_arms.push_back(of_study(study, ComparedKind::kArm, key));
   }
 }
 
@@ -35,11 +36,11 @@ Candidates candidates(const store::Store& store, const std::vector<StudySummary>
     add_arms(store, study, key, found);
     if (!studies_too) continue;
     if (study.name == key || study.study_id == key)
-      found.exact.push_back(of_study(study, ComparedKind::kStudy));
+      found.exact_studies.push_back(of_study(study, ComparedKind::kStudy));
     else if (study.name.starts_with(key) || study.study_id.starts_with(key))
       found.begins.push_back(of_study(study, ComparedKind::kStudy));
   }
-  if (!found.exact.empty() || key.empty()) return found;
+  if (!found.exact_studies.empty() || !found.exact_arms.empty() || key.empty()) return found;
   for (const StudySummary& study : studies)
     for (const store::TrialPlace& trial : store.find_trials(key, study.study_id))
       found.begins.push_back(of_study(study, ComparedKind::kTrial, trial.arm, trial.trial_id));
@@ -127,7 +128,9 @@ base::Result<ComparedSubject> find_compared(const store::Store& store, const std
     studies.push_back(std::move(named).value());
   }
   const Candidates found = candidates(store, studies, key, study.empty());
-  const std::vector<ComparedSubject>& subjects = found.exact.empty() ? found.begins : found.exact;
+  const std::vector<ComparedSubject>& subjects = !found.exact_studies.empty() ? found.exact_studies
+                                                 : !found.exact_arms.empty()  ? found.exact_arms
+                                                                              : found.begins;
   if (subjects.size() == 1) return subjects.front();
   if (subjects.empty())
     return base::Error{"no arm or trial '" + key + "'" + (study.empty() ? ", and no study" : "") + "; there are the arms of " +

@@ -1,4 +1,5 @@
-// What `compare` is asked about, found in a database, and what is judged of it. Reads the chosen trials alone. Called by compare.cpp.
+// What `compare` and `diagnose` are asked about, found in a database, and what is judged of it for `compare`, which reads the chosen trials
+// alone.
 #pragma once
 
 #include <list>
@@ -21,7 +22,7 @@ struct ComparedSubject {
   std::string trial_id;
 };
 
-// `key`: an arm by name, a study by name or id, else a trial by the beginning of its id or a study by the beginning of its name or id;
+// `key`: a study by name or id, else an arm by name, else a trial by the beginning of its id or a study by the beginning of its name or id;
 // with a `study` (name, id or beginning of either) an arm or a trial of it. The error lists what there is, or what it could be.
 base::Result<ComparedSubject> find_compared(const store::Store& store, const std::string& key, const std::string& study);
 

@@ -3,10 +3,10 @@
 #include <optional>
 #include <ostream>
 
+#include "orchestrator/cli/comparison_input.h"
 #include "orchestrator/cli/kept_report.h"
 #include "orchestrator/cli/report_output.h"
 #include "orchestrator/cli/study_input.h"
-#include "orchestrator/cli/subject_place.h"
 #include "orchestrator/cli/uncollected.h"
 #include "orchestrator/cli/verb.h"
 #include "orchestrator/report/diagnosis_table.h"
@@ -26,7 +26,8 @@ class DiagnoseVerb final : public Verb {
 
   void declare(CLI::App& app) override {
     app.add_option("subject", subject_,
-                   "A study by name or id, an arm by name, or a trial by id, or the beginning of an id; not needed of the only study");
+                   "A study by name or id, else an arm by its whole name, else the beginning of a study's name or of an id; not needed of "
+                   "the only study");
     app.add_option("--study", study_, "Study of the arm or trial");
     declare_report_output(app, output_);
     app.footer(
@@ -41,21 +42,23 @@ class DiagnoseVerb final : public Verb {
     const auto opened = open_store(options, streams);
     if (const Exit* exit = std::get_if<Exit>(&opened)) return *exit;
     const auto& store = std::get<store::Store>(opened);
-    if (study_.empty() || subject_.empty()) {
-      const auto whole = store.find_study(study_.empty() ? subject_ : study_);
-      if (whole) return print(store, whole.value().study_id, std::nullopt, options, streams);
-      if (subject_.empty()) {
-        streams.err << "rematch: " << whole.error().message << "\n";
-        return Exit::kUsage;
-      }
+    if (subject_.empty()) {
+      const auto whole = store.find_study(study_);
+      if (!whole) return refuse(whole.error().message, streams);
+      return print(store, whole.value().study_id, std::nullopt, options, streams);
     }
-    const auto found = find_subject_place(store, subject_, study_, streams);
-    if (const Exit* exit = std::get_if<Exit>(&found)) return *exit;
-    const auto& place = std::get<SubjectPlace>(found);
-    return print(store, place.plan.study_id, place.subject.arm, options, streams);
+    const auto found = find_compared(store, subject_, study_);
+    if (!found) return refuse(found.error().message, streams);
+    const bool is_study = found.value().kind == ComparedKind::kStudy;
+    return print(store, found.value().study_id, is_study ? std::nullopt : std::optional(found.value().arm), options, streams);
   }
 
  private:
+  static Exit refuse(const std::string& message, Streams streams) {
+    streams.err << "rematch: " << message << "\n";
+    return Exit::kUsage;
+  }
+
   Exit print(const store::Store& store, const std::string& study_id, const std::optional<std::string>& arm, const GlobalOptions& options,
              Streams streams) const {
     tell_of_uncollected(options.workspace, study_id, streams.err);

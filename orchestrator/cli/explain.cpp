@@ -100,9 +100,8 @@ namespace {
 
 std::string unknown_text(const std::string& name) {
   if (name.empty()) return "wanted a name that has a page; `rematch explain --list` shows them";
-  const auto nearest = spec::nearest_name(name, explained_names());
-  return "'" + name + "' is not a name that has a page" + (nearest ? "; did you mean '" + *nearest + "'?" : ";") +
-         " `rematch explain --list` shows them";
+  const std::string message = spec::not_known_message(name, "a name that has a page", explained_names());
+  return message + (message.ends_with('?') ? "" : ";") + " `rematch explain --list` shows them";
 }
 
 // Pages of several kinds may share a name: a word and a warning, a stage and a phase.

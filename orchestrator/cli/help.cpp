@@ -34,10 +34,7 @@ class HelpVerb final : public Verb {
     }
     const ProgramPage pages = program_page(program);
     if (find_verb(pages, verb_) == nullptr) {
-      std::vector<std::string> names;
-      for (const VerbPage& verb : pages.verbs)
-        if (!verb.is_hidden) names.push_back(verb.name);
-      streams.err << "rematch: " << spec::unknown_name_message(verb_, "a verb", names) << "\n";
+      streams.err << "rematch: " << spec::unknown_name_message(verb_, "a verb", verb_names(pages)) << "\n";
       return Exit::kUsage;
     }
     streams.out << program.get_subcommand(verb_)->help(program.get_name());

@@ -23,15 +23,26 @@ base::Result<protocol::Published> read_table(const fs::path& file) {
   }
 }
 
-}  // namespace
-
-std::vector<base::Result<protocol::Published>> imported_tables(const fs::path& workspace) {
+std::vector<fs::path> files_of(const fs::path& workspace) {
   const fs::path folder = protocol::WorkspacePaths{workspace}.published();
   if (!fs::exists(folder)) return {};
   std::vector<fs::path> files;
   for (const auto& entry : fs::directory_iterator(folder))
-    if (entry.path().extension() == ".json") files.push_back(entry.path());
+    if (entry.path().extension() == ".json" && entry.is_regular_file()) files.push_back(entry.path());
   std::sort(files.begin(), files.end());
+  return files;
+}
+
+}  // namespace
+
+std::vector<std::string> imported_names(const fs::path& workspace) {
+  std::vector<std::string> names;
+  for (const fs::path& file : files_of(workspace)) names.push_back(file.stem());
+  return names;
+}
+
+std::vector<base::Result<protocol::Published>> imported_tables(const fs::path& workspace) {
+  const std::vector<fs::path> files = files_of(workspace);
   std::vector<base::Result<protocol::Published>> tables;
   for (const fs::path& file : files) tables.push_back(read_table(file));
   return tables;

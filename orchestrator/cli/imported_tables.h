@@ -2,12 +2,16 @@
 #pragma once
 
 #include <filesystem>
+#include <string>
 #include <vector>
 
 #include "orchestrator/base/result.h"
 #include "schemas/protocol/published.h"
 
 namespace rematch::cli {
+
+// Of the files, sorted; whether each is a published table is not looked at.
+std::vector<std::string> imported_names(const std::filesystem::path& workspace);
 
 // By file name. An error names the file: it is no published table, or not the one that its name says.
 std::vector<base::Result<protocol::Published>> imported_tables(const std::filesystem::path& workspace);

@@ -6,11 +6,11 @@
 #include <system_error>
 
 #include "orchestrator/base/shell_text.h"
+#include "orchestrator/cli/output_file.h"
 #include "orchestrator/cli/text_table.h"
 #include "orchestrator/cli/verb.h"
 #include "orchestrator/launch/trainer.h"
 #include "orchestrator/plan/starter.h"
-#include "schemas/protocol/record_file.h"
 
 namespace rematch::cli {
 
@@ -33,9 +33,9 @@ class InitVerb final : public Verb {
   std::string summary() const override { return "Write a commented sweep file for a preset of the trainer"; }
 
   void declare(CLI::App& app) override {
-    app.add_option("preset", preset_, "A preset of the trainer; --list shows them");
-    app.add_flag("--list", lists_, "List the presets with family, size and ranks");
-    app.add_flag("--json", as_json_, "With --list: print one JSON document");
+    CLI::Option* preset = app.add_option("preset", preset_, "A preset of the trainer; --list shows them");
+    CLI::Option* list = app.add_flag("--list", lists_, "List the presets with family, size and ranks")->excludes(preset);
+    app.add_flag("--json", as_json_, "With --list: print one JSON document")->needs(list);
     app.add_option("-o,--output", file_, "File to write; - is stdout; else PRESET.yaml here");
     app.add_option("--device", device_, "cpu of a tiny preset, cuda of another, if not given; meta: cuda, to be simulated")
         ->check(CLI::IsMember({"cpu", "cuda", "meta"}));
@@ -89,7 +89,7 @@ class InitVerb final : public Verb {
     if (!force_ && std::filesystem::exists(std::filesystem::symlink_status(path, none)))
       return stop(Exit::kUsage, path.string() + " is there already; --force replaces it, -o names another", streams);
     try {
-      protocol::write_file_by_rename(path, text);
+      write_whole_output(path, text);
     } catch (const std::system_error& error) {
       return stop(Exit::kEnvironment, path.string() + " was not written: " + error.what(), streams);
     }

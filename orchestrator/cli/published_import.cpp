@@ -9,6 +9,7 @@
 #include <variant>
 
 #include "orchestrator/cli/imported_tables.h"
+#include "orchestrator/cli/warn.h"
 #include "orchestrator/engine/workspace_lock.h"
 #include "orchestrator/launch/trainer.h"
 #include "orchestrator/report/audit_report.h"
@@ -112,10 +113,13 @@ void tell_contradicted(const std::vector<rules::PublishedAudit>& audits, Streams
 
 // Looks at the workspace's database where there is one that can be read.
 std::vector<rules::PublishedAudit> audits_without_import(const Tables& tables, const std::filesystem::path& workspace,
-                                                         const std::optional<protocol::Describe>& trainer) {
+                                                         const std::optional<protocol::Describe>& trainer, Streams streams) {
   const std::filesystem::path database = protocol::WorkspacePaths{workspace}.database();
   if (!std::filesystem::exists(database)) return audits_of(tables, nullptr, trainer);
   const base::Result<store::Store> store = store::Store::open_to_read(database);
+  if (!store)
+    warn(streams.err,
+         {base::WarningId::kNoCountedWork, "the tables' throughput is checked against no study's work: " + store.error().message});
   return audits_of(tables, store ? &store.value() : nullptr, trainer);
 }
 
@@ -135,7 +139,7 @@ Exit PublishedImport::run(const GlobalOptions& options, Streams streams) {
   const std::optional<protocol::Describe> trainer = described_trainer(tables, options);
   std::vector<rules::PublishedAudit> audits;
   if (dry_run_) {
-    audits = audits_without_import(tables, options.workspace, trainer);
+    audits = audits_without_import(tables, options.workspace, trainer, streams);
   } else {
     const auto lock = engine::WorkspaceLock::take(options.workspace, "ingest");
     if (!lock) return complain(lock.error().message, Exit::kEnvironment, streams);

@@ -2,12 +2,15 @@
 #include <CLI/CLI.hpp>
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <ostream>
 #include <string>
 #include <vector>
 
 #include "orchestrator/cli/database_option.h"
+#include "orchestrator/cli/judged_before.h"
 #include "orchestrator/cli/output_file.h"
+#include "orchestrator/cli/query_filter.h"
 #include "orchestrator/cli/query_output.h"
 #include "orchestrator/cli/since.h"
 #include "orchestrator/cli/uncollected.h"
@@ -41,10 +44,15 @@ class QueryVerb final : public Verb {
     app.add_option("--db", databases_, "A database, or a workspace, instead of --workspace's; several are read as one")
         ->expected(1)
         ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-    app.add_option("--limit", most_rows_, "Rows at most; 0 is no limit")->check(CLI::NonNegativeNumber)->capture_default_str();
-    CLI::Option* format =
-        app.add_option("-f,--format", format_, "Of the rows")->check(CLI::IsMember(answer_formats()))->capture_default_str();
-    app.add_flag("--json", as_json_, "The same as --format json")->excludes(format);
+    app.add_option("--limit", most_rows_, "Rows at most; 0 is no limit")
+        ->check(CLI::NonNegativeNumber)
+        ->excludes(schema)
+        ->capture_default_str();
+    CLI::Option* format = app.add_option("-f,--format", format_, "Of the rows")
+                              ->check(CLI::IsMember(answer_formats()))
+                              ->excludes(schema)
+                              ->capture_default_str();
+    app.add_flag("--json", as_json_, "The same as --format json")->excludes(format)->excludes(schema);
     app.add_option("-o,--output", file_, "File to write; - is stdout")->capture_default_str();
     app.footer(
         "Examples:\n"
@@ -57,15 +65,16 @@ class QueryVerb final : public Verb {
         "Rows come by study, then in the order in which the trials ran. Bytes are bytes, times nanoseconds. With --db there is a leading "
         "column\n"
         "`database`, and rows come database by database; SQL reads up to 10 of them at once.\n"
-        "Exit: 0 printed, also when there are no rows, 2 no such question or filter, or SQL that SQLite refuses, 8 no database, or a file "
-        "that\n"
-        "cannot be written.");
+        "Exit: 0 printed, also when there are no rows, 2 no such question or filter, or SQL that SQLite refuses, 8 no database, or one "
+        "that is held,\n"
+        "damaged or of another version, or a file that cannot be written.");
   }
 
   Exit run(const GlobalOptions& options, Streams streams) override {
     const base::Result<std::vector<store::NamedDatabase>> found = find_databases(options);
     if (!found) return complain(found.error().message, Exit::kEnvironment, streams);
     const std::vector<store::NamedDatabase>& databases = found.value();
+    if (schema_ && databases.size() > 1) return complain("--schema is of one database, found several --db", Exit::kUsage, streams);
     if (schema_) return print(store::schema_text(databases.front().path), Exit::kEnvironment, streams);
     if (question_.empty() && sql_.empty())
       return complain("wanted a question, --sql or --schema; see `rematch query --help`", Exit::kUsage, streams);
@@ -103,7 +112,9 @@ class QueryVerb final : public Verb {
       if (!since) return since.error();
       filter.since_unix_ns = since.value();
     }
-    return store::canned_question(question_, filter);
+    const base::Result<store::Question> question = store::canned_question(question_, filter);
+    const std::optional<std::string> problem = problem_of_filter(question_, filter);
+    return question && problem ? base::Error{*problem} : question;
   }
 
   Exit print(const base::Result<std::string>& text, Exit otherwise, Streams streams) const {
@@ -113,10 +124,13 @@ class QueryVerb final : public Verb {
 
   Exit print_rows(const std::vector<store::NamedDatabase>& databases, const store::Question& question, Streams streams) const {
     const std::int64_t most = most_rows_ == 0 ? INT64_MAX : most_rows_;
-    const base::Result<store::Answer> answer = databases_.empty() ? store::ask(databases.front().path, question, most)
-                                               : sql_.empty()     ? store::ask_each(databases, question, most)
-                                                                  : store::ask_all(databases, question, most);
-    if (!answer) return complain(answer.error().message, Exit::kUsage, streams);
+    const store::Asked answer = databases_.empty() ? store::ask(databases.front().path, question, most)
+                                : sql_.empty()     ? store::ask_each(databases, question, most)
+                                                   : store::ask_all(databases, question, most);
+    // Of a canned question's SQL nothing is at fault but the database.
+    const bool is_usage = !sql_.empty() && !answer && answer.why() == store::NoAnswer::kRefused;
+    if (!answer) return complain(answer.error().message, is_usage ? Exit::kUsage : Exit::kEnvironment, streams);
+    for (const store::NamedDatabase& database : databases) tell_of_judged_before(database.path, "", streams.err);
     const Exit written = print(answer_text(answer.value(), as_json_ ? "json" : format_), Exit::kUsage, streams);
     if (answer.value().cut)
       warn(streams.err,

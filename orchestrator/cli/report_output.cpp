@@ -14,9 +14,9 @@
 namespace rematch::cli {
 
 void declare_report_output(CLI::App& app, ReportOutput& output) {
-  app.add_option("-f,--format", output.format, "Of the report; without it by the extension of -o, else md")
-      ->check(CLI::IsMember(report::accepted_format_names()));
-  app.add_flag("--json", output.as_json, "The same as --format json");
+  CLI::Option* format = app.add_option("-f,--format", output.format, "Of the report; without it by the extension of -o, else md")
+                            ->check(CLI::IsMember(report::accepted_format_names()));
+  app.add_flag("--json", output.as_json, "The same as --format json")->excludes(format);
   app.add_option("-o,--output", output.file, "File to write; - is stdout")->capture_default_str();
   app.add_option("--units", output.units, "Of bytes in md, html and latex; csv, json and jsonl hold bytes")
       ->check(CLI::IsMember({"GB", "GiB"}))

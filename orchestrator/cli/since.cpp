@@ -21,7 +21,9 @@ std::optional<std::int64_t> ago(const std::string& text, std::int64_t now_unix_n
   if (!std::regex_match(text, parts, form)) return std::nullopt;
   const char unit = *parts[2].first;
   const std::int64_t unit_s = unit == 's' ? 1 : unit == 'm' ? 60 : unit == 'h' ? 3600 : unit == 'd' ? 86'400 : 604'800;
-  return now_unix_ns - nanoseconds(seconds(number_of(parts[1]) * unit_s)).count();
+  const std::int64_t ago_s = number_of(parts[1]) * unit_s;
+  if (ago_s > now_unix_ns / nanoseconds(seconds(1)).count()) return 0;  // in nanoseconds it might not fit 64 bits
+  return now_unix_ns - nanoseconds(seconds(ago_s)).count();
 }
 
 std::optional<std::int64_t> at(const std::string& text) {

@@ -1,4 +1,4 @@
-// Where the arm or trial is that a user names: `show` and `diagnose` look there, without reading the study. Problems go to streams.err.
+// Where the arm or trial is that a user names: `show` looks there, without reading the study. Problems go to streams.err.
 #pragma once
 
 #include <string>

@@ -51,8 +51,12 @@ class Reader {
 
   void take_value(const OptionPage& option, const std::string& value) {
     awaited_ = nullptr;
-    if (option.names.back() == "--workspace") typed_.workspace = value;
-    if (option.names.back() == "--study") typed_.study = value;
+    const std::string& name = option.names.back();
+    if (name == "--workspace") typed_.workspace = value;
+    if (name == "--study") typed_.study = value;
+    if (name == "--against-study") typed_.against_study = value;
+    if (name == "--db") typed_.database = value;
+    if (name == "--against-db") typed_.against_database = value;
   }
 
   void pass_positional(const std::string& word) {

@@ -16,6 +16,9 @@ struct TypedWords {
   std::string word;                    // the value so far
   std::string workspace;               // empty: none was typed
   std::string study;                   // of --study
+  std::string against_study;           // of --against-study
+  std::string database;                // of --db, the last of several
+  std::string against_database;        // of --against-db
   bool may_be_option = true;           // nothing said that no option follows
 };
 

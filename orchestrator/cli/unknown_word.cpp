@@ -9,25 +9,13 @@ namespace rematch::cli {
 
 namespace {
 
-std::string suggestion(const std::string& word, const std::string& what, const std::vector<std::string>& known) {
-  const auto nearest = spec::nearest_name(word, known);
-  return "'" + word + "' is not " + what + (nearest ? "; did you mean '" + *nearest + "'?" : "");
-}
-
-std::vector<std::string> verb_names(const ProgramPage& program) {
-  std::vector<std::string> names;
-  for (const VerbPage& verb : program.verbs)
-    if (!verb.is_hidden) names.push_back(verb.name);
-  return names;
-}
-
 // Only long names: of short ones several may stand in one word.
 std::optional<std::string> unknown_option(const ProgramPage& program, const VerbPage* verb, const std::string& word) {
   const std::string name = word.substr(0, word.find('='));
   if (!name.starts_with("--") || name == "--") return std::nullopt;
   const std::vector<std::string> known = option_names(program, verb);
   if (std::find(known.begin(), known.end(), name) != known.end()) return std::nullopt;
-  return suggestion(name, verb == nullptr ? "an option of rematch" : "an option of rematch " + verb->name, known);
+  return spec::not_known_message(name, verb == nullptr ? "an option of rematch" : "an option of rematch " + verb->name, known);
 }
 
 }  // namespace
@@ -40,7 +28,7 @@ std::optional<std::string> unknown_word_message(const ProgramPage& program, cons
     if (!typed.may_be_option) continue;  // it is a value, or stands behind --
     if (auto message = unknown_option(program, typed.verb, word)) return message;
     if (typed.verb == nullptr && typed.wanted == nullptr && !word.starts_with("-") && find_verb(program, word) == nullptr)
-      return suggestion(word, "a verb of rematch", verb_names(program));
+      return spec::not_known_message(word, "a verb of rematch", verb_names(program));
   }
   return std::nullopt;
 }

@@ -31,12 +31,17 @@ std::optional<std::string> nearest_name(std::string_view name, const std::vector
   return nearest;
 }
 
-std::string unknown_name_message(std::string_view name, std::string_view what, const std::vector<std::string>& known) {
+std::string not_known_message(std::string_view name, std::string_view what, const std::vector<std::string>& known) {
   std::string message = "'";
   message += name;
   message += "' is not ";
   message += what;
   if (const auto nearest = nearest_name(name, known)) message += "; did you mean '" + *nearest + "'?";
+  return message;
+}
+
+std::string unknown_name_message(std::string_view name, std::string_view what, const std::vector<std::string>& known) {
+  const std::string message = not_known_message(name, what, known);
   return message + (message.back() == '?' ? " Known: " : "; known: ") + join(known, ", ");
 }
 

@@ -1,11 +1,25 @@
 #include "orchestrator/store/migrations.h"
 
+#include "orchestrator/base/shell_text.h"
 #include "orchestrator/store/store.h"
+#include "schemas/protocol/trial_paths.h"
 #include "schemas/protocol/write_boundary.h"
 
 namespace rematch::store {
 
 std::int64_t schema_version(Database& database) { return std::get<std::int64_t>(database.query("PRAGMA user_version").front().front()); }
+
+std::string other_version_text(const std::filesystem::path& path, std::int64_t found) {
+  const std::int64_t wanted = embedded_migrations().back().version;
+  const std::string text =
+      path.string() + ": its schema version is " + std::to_string(found) + ", this program reads version " + std::to_string(wanted) + "; ";
+  if (found > wanted) return text + "use the newer program";
+  const std::string name = protocol::WorkspacePaths{""}.database().string();
+  const std::string folder = path.parent_path().empty() ? "." : path.parent_path().string();
+  if (path.filename() == name)
+    return text + "`rematch --workspace " + base::shell_quoted(folder) + " report` brings it up to date, where that folder can be written";
+  return text + "put it at DIR/" + name + ", and `rematch --workspace DIR report` brings it up to date";
+}
 
 void migrate(Database& database, const std::filesystem::path& path, const std::vector<Migration>& migrations) {
   const std::int64_t found = schema_version(database);

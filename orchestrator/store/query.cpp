@@ -28,7 +28,28 @@ base::Result<Prepared> prepare_one(const std::string& where, sqlite3* connection
   return prepared;
 }
 
-base::Result<Answer> read_rows(const std::string& where, sqlite3* connection, sqlite3_stmt* statement, std::int64_t most_rows) {
+// The database and not the question is at fault.
+bool is_of_database(int code) {
+  switch (code & 0xff) {
+    case SQLITE_PERM:
+    case SQLITE_BUSY:
+    case SQLITE_LOCKED:
+    case SQLITE_NOMEM:
+    case SQLITE_READONLY:
+    case SQLITE_IOERR:
+    case SQLITE_CORRUPT:
+    case SQLITE_FULL:
+    case SQLITE_CANTOPEN:
+    case SQLITE_PROTOCOL:
+    case SQLITE_NOTADB: return true;
+    default: return false;
+  }
+}
+
+// Of the last failure.
+NoAnswer why_not(sqlite3* connection) { return is_of_database(sqlite3_errcode(connection)) ? NoAnswer::kNotRead : NoAnswer::kRefused; }
+
+Asked read_rows(const std::string& where, sqlite3* connection, sqlite3_stmt* statement, std::int64_t most_rows) {
   Answer answer;
   const int num_columns = sqlite3_column_count(statement);
   for (int i = 0; i < num_columns; ++i) answer.columns.emplace_back(sqlite3_column_name(statement, i));
@@ -40,20 +61,20 @@ base::Result<Answer> read_rows(const std::string& where, sqlite3* connection, sq
     }
     answer.rows.push_back(column_values(statement));
   }
-  if (result != SQLITE_DONE) return sqlite_error(where, connection);
+  if (result != SQLITE_DONE) return {why_not(connection), sqlite_error(where, connection)};
   return answer;
 }
 
-base::Result<Answer> ask_over(sqlite3* connection, const std::string& where, const Question& question, std::int64_t most_rows) {
+Asked ask_over(sqlite3* connection, const std::string& where, const Question& question, std::int64_t most_rows) {
   const base::Result<Prepared> statement = prepare_one(where, connection, question.sql);
-  if (!statement) return statement.error();
+  if (!statement) return {why_not(connection), statement.error()};
   const int num_wanted = sqlite3_bind_parameter_count(statement.value().get());
   if (num_wanted != static_cast<int>(question.parameters.size()))
-    return base::Error{"the query has " + std::to_string(num_wanted) + " parameters, " + std::to_string(question.parameters.size()) +
-                       " values were given"};
+    return {NoAnswer::kRefused, base::Error{"the query has " + std::to_string(num_wanted) + " parameters, " +
+                                            std::to_string(question.parameters.size()) + " values were given"}};
   for (int i = 0; i < num_wanted; ++i)
     if (bind_value(statement.value().get(), i + 1, question.parameters[static_cast<std::size_t>(i)]) != SQLITE_OK)
-      return sqlite_error(where, connection);
+      return {NoAnswer::kRefused, sqlite_error(where, connection)};
   return read_rows(where, connection, statement.value().get(), most_rows);
 }
 
@@ -65,22 +86,25 @@ std::string listed(std::span<const NamedDatabase> databases) {
 
 }  // namespace
 
-base::Result<Answer> ask(const std::filesystem::path& database, const Question& question, std::int64_t most_rows) {
+Asked ask(const std::filesystem::path& database, const Question& question, std::int64_t most_rows) {
   const base::Result<ReadConnection> connection = open_for_reading(database);
-  if (!connection) return connection.error();
+  if (!connection) return {NoAnswer::kNotRead, connection.error()};
   return ask_over(connection.value().get(), database.string(), question, most_rows);
 }
 
-base::Result<Answer> ask_all(std::span<const NamedDatabase> databases, const Question& question, std::int64_t most_rows) {
+Asked ask_all(std::span<const NamedDatabase> databases, const Question& question, std::int64_t most_rows) {
+  if (const std::size_t most = most_databases(); databases.size() > most)
+    return {NoAnswer::kRefused, base::Error{"one statement can read " + std::to_string(most) + " databases at most, found " +
+                                            std::to_string(databases.size()) + "; the canned questions take any number"}};
   const base::Result<ReadConnection> connection = open_all_for_reading(databases);
-  if (!connection) return connection.error();
+  if (!connection) return {NoAnswer::kNotRead, connection.error()};
   return ask_over(connection.value().get(), listed(databases), question, most_rows);
 }
 
-base::Result<Answer> ask_each(std::span<const NamedDatabase> databases, const Question& question, std::int64_t most_rows) {
+Asked ask_each(std::span<const NamedDatabase> databases, const Question& question, std::int64_t most_rows) {
   Answer all;
   for (const NamedDatabase& database : databases) {
-    base::Result<Answer> one = ask(database.path, question, most_rows - static_cast<std::int64_t>(all.rows.size()));
+    Asked one = ask(database.path, question, most_rows - static_cast<std::int64_t>(all.rows.size()));
     if (!one) return one;
     Answer answer = std::move(one).value();
     all.cut = all.cut || answer.cut;
@@ -95,7 +119,7 @@ base::Result<Answer> ask_each(std::span<const NamedDatabase> databases, const Qu
 }
 
 base::Result<std::string> schema_text(const std::filesystem::path& database) {
-  const base::Result<Answer> rows =
+  const Asked rows =
       ask(database, {"SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL AND type IN ('view', 'table') ORDER BY type DESC, name", {}},
           INT64_MAX);
   if (!rows) return rows.error();

@@ -1,6 +1,6 @@
 // Reading the database by questions: SQL of the caller's, or one of the canned questions, over a connection that cannot write. SQLite
 // itself guards it: opened read-only, `query_only`, and an authorizer that allows nothing but reading. Called by `rematch query`.
-// Threads: any, each call has a connection of its own. Failure: an Error, with SQLite's message.
+// Threads: any, each call has a connection of its own. Failure: a value, with SQLite's message.
 #pragma once
 
 #include <cstdint>
@@ -8,6 +8,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "orchestrator/base/result.h"
@@ -24,6 +25,28 @@ struct Answer {
   std::vector<std::string> columns;
   std::vector<ValueRow> rows;
   bool cut = false;  // there were more than `most_rows`
+};
+
+// Why there is no answer.
+enum class NoAnswer {
+  kRefused,  // the question: what SQLite says of its SQL
+  kNotRead,  // a database: not there, of another version, held, damaged
+};
+
+// An answer, or why there is none.
+class Asked {
+ public:
+  Asked(Answer answer) : answer_(std::move(answer)) {}  // NOLINT(google-explicit-constructor)
+  Asked(NoAnswer why, base::Error error) : answer_(std::move(error)), why_(why) {}
+  explicit operator bool() const { return answer_.ok(); }
+  const Answer& value() const& { return answer_.value(); }
+  Answer&& value() && { return std::move(answer_).value(); }
+  const base::Error& error() const { return answer_.error(); }
+  NoAnswer why() const { return why_; }  // where there is an error
+
+ private:
+  base::Result<Answer> answer_;
+  NoAnswer why_ = NoAnswer::kNotRead;
 };
 
 // What rows of a canned question must agree with; nullopt: all do.
@@ -50,11 +73,11 @@ std::vector<std::string> question_names();  // sorted
 base::Result<Question> canned_question(const std::string& name, const QuestionFilter& filter);
 
 // One statement. At most `most_rows` rows are read.
-base::Result<Answer> ask(const std::filesystem::path& database, const Question& question, std::int64_t most_rows);
+Asked ask(const std::filesystem::path& database, const Question& question, std::int64_t most_rows);
 // One statement over several databases: their views and tables are unions with a leading column `database`.
-base::Result<Answer> ask_all(std::span<const NamedDatabase> databases, const Question& question, std::int64_t most_rows);
+Asked ask_all(std::span<const NamedDatabase> databases, const Question& question, std::int64_t most_rows);
 // The same question of one after the other, with a leading column `database`.
-base::Result<Answer> ask_each(std::span<const NamedDatabase> databases, const Question& question, std::int64_t most_rows);
+Asked ask_each(std::span<const NamedDatabase> databases, const Question& question, std::int64_t most_rows);
 
 // The documents of the views, then the CREATE statements of views and tables.
 base::Result<std::string> schema_text(const std::filesystem::path& database);

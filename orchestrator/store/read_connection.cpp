@@ -56,13 +56,10 @@ base::Result<ReadConnection> connect(const std::string& uri, const std::string& 
 }
 
 // Empty: it is this program's.
-std::string wrong_version(sqlite3* connection, const std::string& schema, const std::string& where) {
+std::string wrong_version(sqlite3* connection, const std::string& schema, const std::filesystem::path& path) {
   const auto rows = rows_of(connection, "PRAGMA " + quoted(schema) + ".user_version");
   const std::int64_t found = rows.empty() ? -1 : std::get<std::int64_t>(rows.front().front());
-  const std::int64_t wanted = embedded_migrations().back().version;
-  if (found == wanted) return "";
-  return where + ": its schema version is " + std::to_string(found) + ", wanted " + std::to_string(wanted) +
-         (found < wanted ? "; any verb that may write, such as `rematch report`, brings it up to date" : "; use the newer program");
+  return found == embedded_migrations().back().version ? "" : other_version_text(path, found);
 }
 
 bool attach(sqlite3* connection, const NamedDatabase& database, Log log) {
@@ -73,7 +70,7 @@ bool attach(sqlite3* connection, const NamedDatabase& database, Log log) {
 std::string why_not_attached(sqlite3* connection, const NamedDatabase& database) {
   if (!attach(connection, database, Log::kMayBe) && (has_log(database.path) || !attach(connection, database, Log::kNone)))
     return sqlite_error(database.path.string(), connection).message;
-  return wrong_version(connection, database.name, database.path.string());
+  return wrong_version(connection, database.name, database.path);
 }
 
 // Tables and views of all of them, by name: they are of one schema version.
@@ -95,6 +92,13 @@ std::string views_over_all(sqlite3* connection, std::span<const NamedDatabase> d
 
 void CloseConnection::operator()(sqlite3* connection) const { sqlite3_close(connection); }
 
+std::size_t most_databases() {
+  sqlite3* opened = nullptr;
+  sqlite3_open(":memory:", &opened);
+  const ReadConnection connection(opened);
+  return opened == nullptr ? 0 : static_cast<std::size_t>(sqlite3_limit(opened, SQLITE_LIMIT_ATTACHED, -1));
+}
+
 base::Error sqlite_error(const std::string& where, sqlite3* connection) { return base::Error{where + ": " + sqlite3_errmsg(connection)}; }
 
 base::Result<ReadConnection> open_for_reading(const std::filesystem::path& path) {
@@ -102,7 +106,7 @@ base::Result<ReadConnection> open_for_reading(const std::filesystem::path& path)
   // A folder that cannot be written has no room for the files beside a log: without a log there is none to miss.
   if (!connection && !has_log(path)) connection = connect(read_only_uri(path, Log::kNone), path.string());
   if (!connection) return connection;
-  if (const std::string wrong = wrong_version(connection.value().get(), "main", path.string()); !wrong.empty()) return base::Error{wrong};
+  if (const std::string wrong = wrong_version(connection.value().get(), "main", path); !wrong.empty()) return base::Error{wrong};
   sqlite3_set_authorizer(connection.value().get(), allow_reading, nullptr);
   return connection;
 }
@@ -113,10 +117,6 @@ base::Result<ReadConnection> open_all_for_reading(std::span<const NamedDatabase>
   ReadConnection connection(opened);
   if (result != SQLITE_OK) return sqlite_error("a connection", opened);
   sqlite3_busy_timeout(opened, static_cast<int>(kBusyDeadline.count()));
-  const auto most = static_cast<std::size_t>(sqlite3_limit(opened, SQLITE_LIMIT_ATTACHED, -1));
-  if (databases.size() > most)
-    return base::Error{"one statement can read " + std::to_string(most) + " databases at most, found " + std::to_string(databases.size()) +
-                       "; the canned questions take any number"};
   for (const NamedDatabase& database : databases)
     if (const std::string why = why_not_attached(opened, database); !why.empty()) return base::Error{why};
   if (!executes(opened, views_over_all(opened, databases) + kMakeTablesOfFunctions + "PRAGMA query_only = ON"))

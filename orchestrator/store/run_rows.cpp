@@ -38,12 +38,6 @@ class Values {
   std::size_t next_ = 0;
 };
 
-base::Outcome outcome_named(const std::string& name) {
-  for (const base::Outcome outcome : base::kAllOutcomes)
-    if (to_string(outcome) == name) return outcome;
-  throw StoreError("the table verdict has the outcome '" + name + "', which this program does not know", StoreProblem::kCorrupt);
-}
-
 std::vector<base::Shortfall> shortfalls_of(const std::vector<std::string>& flat) {
   std::vector<base::Shortfall> shortfalls;
   for (std::size_t i = 0; i + 1 < flat.size(); i += 2) shortfalls.push_back({flat[i], flat[i + 1]});
@@ -75,7 +69,7 @@ RunVerdict run_of(Database& database, const std::string& study_id, const ValueRo
   run.block = values.next<std::int64_t>();
   run.slot = values.next<std::int64_t>();
   run.attempt = values.next<std::int64_t>();
-  run.outcome = outcome_named(values.next<std::string>());
+  run.outcome = values.next<base::Outcome>();
   run.loss_basis = values.next<std::optional<std::string>>().value_or("");
   run.shortfalls = shortfalls_of(values.next<std::optional<std::vector<std::string>>>().value_or(std::vector<std::string>{}));
   run.figures = figures_of(values);

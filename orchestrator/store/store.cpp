@@ -49,12 +49,8 @@ base::Result<StudySummary> pick_study(const std::vector<StudySummary>& studies, 
 
 std::unique_ptr<Database> connect_to_read(const std::filesystem::path& path) {
   auto database = std::make_unique<Database>(path, Access::kReadOnly);
-  const std::int64_t wanted = embedded_migrations().back().version;
-  if (const std::int64_t found = schema_version(*database); found != wanted)
-    throw StoreError(path.string() + ": its schema version is " + std::to_string(found) + ", this program reads version " +
-                         std::to_string(wanted) +
-                         ", and it is only read here. `rematch ingest` brings it up to date, where its folder can be written",
-                     StoreProblem::kReadOnly);
+  if (const std::int64_t found = schema_version(*database); found != embedded_migrations().back().version)
+    throw StoreError(other_version_text(path, found), StoreProblem::kReadOnly);
   return database;
 }
 

@@ -7,14 +7,6 @@ namespace rematch::store {
 
 namespace {
 
-base::Outcome outcome_of(const Value& value) {
-  std::string text;
-  from_value(value, text);
-  const std::optional<base::Outcome> outcome = base::parse_outcome(text);
-  if (!outcome) throw StoreError("the table verdict has the outcome '" + text + "', which is none");
-  return *outcome;
-}
-
 std::vector<base::ArmSummary> select_arms(Database& database, const std::string& study_id, const Value& arms) {
   std::vector<base::ArmSummary> summaries;
   for (const ValueRow& row :
@@ -25,7 +17,7 @@ std::vector<base::ArmSummary> select_arms(Database& database, const std::string&
     base::ArmSummary& summary = summaries.emplace_back();
     from_value(row[0], summary.arm);
     from_value(row[1], summary.variation);
-    summary.outcome = outcome_of(row[2]);
+    from_value(row[2], summary.outcome);
     from_value(row[3], summary.reason);
   }
   return summaries;
@@ -44,7 +36,7 @@ std::vector<base::RunSummary> select_runs(Database& database, const std::string&
     from_value(row[0], run.trial_id);
     from_value(row[1], run.arm);
     from_value(row[2], run.attempt);
-    run.outcome = outcome_of(row[3]);
+    from_value(row[3], run.outcome);
     from_value(row[4], run.reason);
     from_value(row[5], run.peak_allocated_bytes);
     from_value(row[6], run.peak_reserved_bytes);

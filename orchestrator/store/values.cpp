@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 #include <string_view>
 
+#include "orchestrator/base/run_summary.h"
 #include "orchestrator/store/store.h"
 
 namespace rematch::store {
@@ -85,6 +86,7 @@ void from_value(const Value& value, protocol::Provenance& provenance) {
 void from_value(const Value& value, protocol::TrainExit& exit_code) {
   exit_code = static_cast<protocol::TrainExit>(get_as<std::int64_t>(value, "an exit code"));
 }
+void from_value(const Value& value, base::Outcome& outcome) { from_name(base::parse_outcome(text_of(value)), value, outcome); }
 void from_value(const Value& value, protocol::RecomputeSpec& recompute) {
   recompute = protocol::parse_recompute(nlohmann::json::parse(text_of(value)), "recompute");
 }

@@ -11,6 +11,10 @@
 #include "orchestrator/store/database.h"
 #include "schemas/protocol/rank_record.h"
 
+namespace rematch::base {
+enum class Outcome;
+}
+
 namespace rematch::store {
 
 Value to_value(std::int64_t number);
@@ -49,6 +53,7 @@ void from_value(const Value& value, protocol::CommOperation& operation);
 void from_value(const Value& value, protocol::FailureKind& kind);
 void from_value(const Value& value, protocol::Provenance& provenance);
 void from_value(const Value& value, protocol::TrainExit& exit_code);
+void from_value(const Value& value, base::Outcome& outcome);
 void from_value(const Value& value, protocol::RecomputeSpec& recompute);
 void from_value(const Value& value, std::vector<std::string>& texts);
 void from_value(const Value& value, std::vector<std::int64_t>& numbers);

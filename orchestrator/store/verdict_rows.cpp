@@ -1,5 +1,7 @@
 #include "orchestrator/store/verdict_rows.h"
 
+#include <array>
+
 #include "orchestrator/base/run_summary.h"
 #include "orchestrator/store/arm_rows.h"
 #include "orchestrator/store/columns.h"
@@ -19,6 +21,9 @@ std::string_view name_of(base::Conclusion conclusion) {
   }
   return "unknown";
 }
+
+constexpr std::array kAllConclusions = {base::Conclusion::kUsable, base::Conclusion::kCandidateFailed, base::Conclusion::kNoneMeetsBudget,
+                                        base::Conclusion::kControlInvalid, base::Conclusion::kUnmatched};
 
 Key key_of(const std::string& study_id, const std::string& scope, const std::string& subject) {
   return {{"study_id", study_id}, {"scope", scope}, {"subject", subject}};
@@ -171,6 +176,12 @@ void insert_diagnosis(Database& database, const std::string& study_id, const bas
 }
 
 }  // namespace
+
+std::vector<std::string> conclusion_names() {
+  std::vector<std::string> names;
+  for (const base::Conclusion conclusion : kAllConclusions) names.emplace_back(name_of(conclusion));
+  return names;
+}
 
 void delete_verdicts(Database& database, const std::string& study_id) {
   for (const char* table : {"verdict", "moved_rank", "field_difference", "diagnosis", "interaction", "effect", "time_fit", "arm_failure",

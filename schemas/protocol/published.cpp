@@ -1,7 +1,6 @@
 #include "schemas/protocol/published.h"
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <cmath>
 #include <nlohmann/json.hpp>
@@ -23,9 +22,7 @@ std::string_view to_string(PublishedEnd end) {
   return "unknown";
 }
 
-static void read_value(const Place& place, PublishedEnd& end) {
-  end = read_named(place, std::array{PublishedEnd::kCompleted, PublishedEnd::kOutOfMemory, PublishedEnd::kNotStated});
-}
+static void read_value(const Place& place, PublishedEnd& end) { end = read_named(place, kAllPublishedEnds); }
 static void read_value(const Place& place, Stage& stage) { stage = read_named(place, kAllStages); }
 
 template <typename Visitor, Is<PublishedSource> Source>

@@ -3,6 +3,7 @@
 // "Not stated" is null. Failure: parse_published throws DocumentError with the JSON path; unknown keys are refused.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
@@ -85,6 +86,7 @@ struct PublishedDelta {
 };
 
 enum class PublishedEnd { kCompleted, kOutOfMemory, kNotStated };
+inline constexpr std::array kAllPublishedEnds = {PublishedEnd::kCompleted, PublishedEnd::kOutOfMemory, PublishedEnd::kNotStated};
 
 struct PublishedOutcome {
   PublishedEnd kind = PublishedEnd::kNotStated;

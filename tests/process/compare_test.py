@@ -1,5 +1,7 @@
 """Studies of two builds set against each other, gates with their exit code, and several databases in one query."""
 import json
+import signal
+import subprocess
 import unittest
 
 from fake_study import SWEEP, FakeStudy
@@ -93,6 +95,23 @@ class Compare(unittest.TestCase):
         self.assertEqual(refused.returncode, 2)
         self.assertIn("one study is set against nothing here", refused.stderr)
 
+    def test_what_stdout_does_not_take_is_an_error_unless_its_reader_left(self):
+        full = self.shell("REMATCH > /dev/full")
+        self.assertEqual((full.returncode, full.stdout), (8, ""), full.stderr)
+        self.assertIn("stdout could not be written to its end", full.stderr)
+        little = self.shell("REMATCH > /dev/full", num_rows=1)
+        self.assertEqual(little.returncode, 8)
+        self.assertIn("stdout could not be written to its end: No space left on device", little.stderr)
+        for ignored in ("", "trap '' PIPE; "):
+            left = self.shell(ignored + "REMATCH | true")
+            self.assertEqual(left.stderr, "")
+            self.assertIn(left.returncode, (0, 128 + signal.SIGPIPE))
+
+    def shell(self, script, num_rows=1000):
+        words = ("query", "--sql", f"SELECT * FROM steps a, steps b LIMIT {num_rows}", "-f", "jsonl")
+        return subprocess.run(["bash", "-c", "set -o pipefail; " + script.replace("REMATCH", '"$@"'), "-", *self.slow.command(*words)],
+                              capture_output=True, text=True, timeout=60, env=self.slow.environment())
+
     def test_a_query_spans_databases(self):
         databases = ("--db", self.slow.root, "--db", self.fast.root)
         both = json.loads(self.slow.rematch("query", "studies", *databases, "--json").stdout)
@@ -106,6 +125,12 @@ class Compare(unittest.TestCase):
         self.assertEqual(len(path.read_text().splitlines()), 4)
         self.assertEqual(self.slow.rematch("query", "arms", "--since", "soon").returncode, 2)
         self.assertEqual(self.slow.rematch("query", "arms", "--db", self.slow.folder / "none.db").returncode, 8)
+        misspelt = self.slow.rematch("query", "runs", "--outcome", "passs")
+        self.assertEqual(misspelt.returncode, 2)
+        self.assertIn("did you mean 'pass'?", misspelt.stderr)
+        for words in (("query", "--schema", *databases), ("query", "--schema", "--limit", "3"), ("query", "arms", "--study", ""),
+                      ("report", "--json", "-f", "csv")):
+            self.assertEqual(self.slow.rematch(*words).returncode, 2, words)
         self.assertTrue(self.slow.rematch("query", "--schema").stdout.startswith("# Views of schema version "))
 
 

@@ -159,6 +159,13 @@ class Completion(unittest.TestCase):
         self.assertEqual(self.complete("--workspace", workspace, "show", "--study", "another", ""), [])
         self.assertIn("moe_act", self.complete("--workspace", workspace, "show", "--study=fake", ""))
 
+    def test_arms_and_studies_are_those_of_the_database_that_is_typed(self):
+        workspace = str(self.workspace)
+        self.assertEqual(self.complete("--workspace", "/no/such/place", "compare", "--db", workspace, "moe_"), ["moe_act"])
+        self.assertEqual(self.complete("--workspace", "/no/such/place", "compare", "moe_act", "--against-db", workspace, "--against-study", "fa"), ["fake"])
+        self.assertEqual(self.complete("--workspace", workspace, "compare", "--against-study", "other", "moe_act", "moe_"), [])
+        self.assertIn("moonlight_16b", self.complete("labels", "--model", "moonlight_"))
+
     def test_it_takes_less_than_fifty_milliseconds_of_processor_time(self):
         before = os.times()
         for _ in range(4):

@@ -75,7 +75,14 @@ class PublishedImport(unittest.TestCase):
         by_name = self.study.rematch("report", "--published", "llama3_70b_32xh100")
         self.assertEqual((by_name.returncode, by_name.stdout), (by_file.returncode, by_file.stdout))
         self.assertEqual(by_name.returncode, 7)
-        self.assertEqual(self.study.rematch("report", "--published", "no_such_table").returncode, 2)
+        wrong = self.study.rematch("report", "--published", "llama3_70b_32xh10")
+        self.assertEqual(wrong.returncode, 2)
+        self.assertIn("did you mean 'llama3_70b_32xh100'?", wrong.stderr)
+        (self.study.folder / "llama3_70b_32xh100").mkdir()
+        hidden = self.study.rematch("report", "--published", "llama3_70b_32xh100", prefix=("env", "-C", self.study.folder))
+        self.assertEqual((hidden.returncode, hidden.stdout), (7, by_file.stdout), hidden.stderr)
+        (self.study.root / "rematch.db").write_text("no database")
+        self.assertIn("[no-counted-work]", self.imported(LLAMA, "--dry-run").stderr)
 
 
 if __name__ == "__main__":

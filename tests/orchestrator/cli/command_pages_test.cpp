@@ -7,6 +7,7 @@
 #include <fstream>
 #include <regex>
 #include <sstream>
+#include <tuple>
 
 #include "orchestrator/cli/command_line.h"
 #include "orchestrator/cli/exit_codes.h"
@@ -128,6 +129,9 @@ TEST(TypedWords, SayWhatStandsAtTheEnd) {
   EXPECT_EQ(wanted({"compare", "a", ""}), "against");
   EXPECT_EQ(wanted({"compare", "a", "b", ""}), "-");
   EXPECT_EQ(typed_words(program, {"--workspace", "w x", "report", "--study=s", ""}).workspace, "w x");
+  const TypedWords two = typed_words(program, {"compare", "--db=a", "--against-db", "b", "--against-study", "t", "x", ""});
+  EXPECT_EQ(std::tie(two.database, two.against_database, two.study, two.against_study),
+            std::tuple(std::string("a"), std::string("b"), std::string(), std::string("t")));
   EXPECT_EQ(unquoted("'it'\\''s' \"a\\\"b\" c\\ d 'open"), "it's a\"b c d open");
 }
 

@@ -26,6 +26,13 @@ TEST(Since, ReadsHowLongAgo) {
   EXPECT_EQ(since("1w"), kNow - 604'800 * kSecond);
 }
 
+TEST(Since, BeginsIn1970HoweverLongAgoIsMeant) {
+  EXPECT_EQ(since("200000d"), 0);
+  EXPECT_EQ(since("999999w"), 0);
+  EXPECT_EQ(since("472223h"), 0);
+  EXPECT_EQ(since("472222h"), kNow - 472'222 * 3600 * kSecond);
+}
+
 TEST(Since, RefusesAllElseAndNamesTheForms) {
   for (const char* text : {"", "yesterday", "2d6h", "-2d", "2", "2023-02-29", "2023-13-01", "2023-11-14T25:00", "2023-11-14T10",
                            "9999-01-01", "2023-11-14T10:00+01:00", "9999999d"}) {

@@ -57,6 +57,19 @@ TEST_F(MigrationsTest, OneThatIsOpenedToBeReadIsLeftAsItIs) {
   EXPECT_EQ(schema_version(database), 1);
 }
 
+TEST(OtherVersion, SaysWhatToDoWithIt) {
+  const std::int64_t newest = embedded_migrations().back().version;
+  const std::string wanted = ", this program reads version " + std::to_string(newest) + "; ";
+  EXPECT_EQ(other_version_text("a/rematch.db", newest + 1),
+            "a/rematch.db: its schema version is " + std::to_string(newest + 1) + wanted + "use the newer program");
+  EXPECT_EQ(other_version_text("a b/rematch.db", 1),
+            "a b/rematch.db: its schema version is 1" + wanted +
+                "`rematch --workspace 'a b' report` brings it up to date, where that folder can be "
+                "written");
+  EXPECT_EQ(other_version_text("old.db", 1), "old.db: its schema version is 1" + wanted +
+                                                 "put it at DIR/rematch.db, and `rematch --workspace DIR report` brings it up to date");
+}
+
 TEST_F(MigrationsTest, OpensADatabaseOfTheFirstSchemaWithItsStepsAndWithoutAttributions) {
   const base::StudyRows study = tests::clean_study().rows();
   {

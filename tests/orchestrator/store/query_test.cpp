@@ -24,7 +24,7 @@ class QueryTest : public ::testing::Test {
     store.put_verdicts(study_.plan.study_id, rules::judge_study(study_));
   }
 
-  base::Result<Answer> ask_sql(const std::string& sql, std::int64_t most = INT64_MAX) { return ask(path_, {sql, {}}, most); }
+  Asked ask_sql(const std::string& sql, std::int64_t most = INT64_MAX) { return ask(path_, {sql, {}}, most); }
   Answer ask_canned(const std::string& name, const QuestionFilter& filter = {}, std::int64_t most = INT64_MAX) {
     return ask(path_, canned_question(name, filter).value(), most).value();
   }
@@ -177,13 +177,30 @@ TEST_F(QueryTest, MistakesInSqlAreErrorsOfTheUser) {
   EXPECT_NE(ask_sql("SELECT ?").error().message.find("1 parameters"), std::string::npos);
   EXPECT_EQ(ask_sql("  -- nothing\n").error().message, "there is no statement in the query");
   EXPECT_TRUE(ask_sql("SELECT 1; -- and no more"));
+  for (const char* sql : {"SELEC 1", "SELECT peek FROM peaks", "DELETE FROM study", "SELECT ?", "", "SELECT json('{')"})
+    EXPECT_EQ(ask_sql(sql).why(), NoAnswer::kRefused) << sql;
 }
 
 TEST_F(QueryTest, RefusesADatabaseOfAnotherVersionAndAFileThatIsNone) {
   Database(path_).execute_script("PRAGMA user_version = 1");
   EXPECT_NE(ask_sql("SELECT 1").error().message.find("its schema version is 1"), std::string::npos);
+  EXPECT_EQ(ask_sql("SELEC 1").why(), NoAnswer::kNotRead);
   std::ofstream(temp_.path() / "text.db") << "this is no database, however long it may be made to look like one";
   EXPECT_NE(ask(temp_.path() / "text.db", {"SELECT 1", {}}, 1).error().message.find("not a database"), std::string::npos);
+  EXPECT_EQ(ask(temp_.path() / "text.db", {"SELECT 1", {}}, 1).why(), NoAnswer::kNotRead);
+}
+
+TEST_F(QueryTest, DamagedPagesAreOfTheDatabase) {
+  ASSERT_TRUE(ask_sql("SELECT count(*) FROM peaks"));
+  const auto num_pages = static_cast<std::streamoff>(std::filesystem::file_size(path_) / 4096);
+  std::fstream file(path_, std::ios::in | std::ios::out | std::ios::binary);
+  const std::string zeros(static_cast<std::size_t>(num_pages / 2 * 4096), '\0');
+  file.seekp((num_pages - num_pages / 2) * 4096);
+  file.write(zeros.data(), static_cast<std::streamsize>(zeros.size()));
+  file.close();
+  const Asked damaged = ask_sql("SELECT sum(peak_allocated_bytes) FROM peaks");
+  ASSERT_FALSE(damaged);
+  EXPECT_EQ(damaged.why(), NoAnswer::kNotRead) << damaged.error().message;
 }
 
 TEST_F(QueryTest, ReadsFromAFolderThatCannotBeWritten) {

@@ -28,7 +28,7 @@ class SeveralDatabases : public ::testing::Test {
   }
 
   std::vector<NamedDatabase> databases() { return name_databases(paths_).value(); }
-  base::Result<Answer> ask_sql(const std::string& sql) { return ask_all(databases(), {sql, {}}, INT64_MAX); }
+  Asked ask_sql(const std::string& sql) { return ask_all(databases(), {sql, {}}, INT64_MAX); }
 
   tests::TempDir temp_;
   std::vector<std::filesystem::path> paths_;
@@ -96,10 +96,12 @@ TEST_F(SeveralDatabases, RefusesTooManyAndOneOfAnotherVersion) {
   Database(paths_[1]).execute_script("PRAGMA user_version = 99");
   const std::string message = ask_sql("SELECT 1").error().message;
   EXPECT_NE(message.find("tuesday/rematch.db: its schema version is 99"), std::string::npos) << message;
+  EXPECT_EQ(ask_sql("SELECT 1").why(), NoAnswer::kNotRead);
   std::vector<NamedDatabase> many;
   for (int i = 0; i < 11; ++i) many.push_back({"d" + std::to_string(i), paths_[0]});
   EXPECT_EQ(ask_all(many, {"SELECT 1", {}}, 1).error().message,
             "one statement can read 10 databases at most, found 11; the canned questions take any number");
+  EXPECT_EQ(ask_all(many, {"SELECT 1", {}}, 1).why(), NoAnswer::kRefused);
   many.pop_back();
   EXPECT_EQ(ask_all(many, {"SELECT count(*) FROM studies", {}}, 1).value().rows.front().front(), Value(std::int64_t{10}));
 }

@@ -47,7 +47,7 @@ class Database(unittest.TestCase):
                     self.assertIn("rematch ingest --rebuild", refused.stderr)
                     self.assertNotIn("internal error", refused.stderr)
                 self.assertEqual(study.rematch("status").returncode, 0)
-                self.assertRegex(study.rematch("doctor").stdout, "problem +database: ")
+                self.assertRegex(study.rematch("doctor").stdout, r"problem +\[doctor-database\] database: ")
                 damaged = path.read_bytes()
                 self.assertEqual(study.rematch("ingest", "--rebuild").returncode, 0)
                 self.assertEqual((study.root / "rematch.db.aside-1").read_bytes(), damaged)
@@ -68,7 +68,7 @@ class Database(unittest.TestCase):
         self.assertEqual(path.read_bytes(), before)
         doctor = study.rematch("doctor")
         self.assertEqual(doctor.returncode, 8)
-        self.assertRegex(doctor.stdout, "problem +database: schema version 99")
+        self.assertRegex(doctor.stdout, r"problem +\[doctor-database\] database: schema version 99")
 
     def test_an_older_one_is_copied_and_brought_to_the_newest_schema(self):
         study = self.finished()
@@ -77,7 +77,7 @@ class Database(unittest.TestCase):
             newest, = database.execute("PRAGMA user_version").fetchone()
         older = self.of_first_schema(study)
         shutil.copy(older, path)
-        self.assertRegex(study.rematch("doctor").stdout, rf"warning +database: schema version 1 \(newest known: {newest}\)")
+        self.assertRegex(study.rematch("doctor").stdout, rf"warning +\[doctor-database\] database: schema version 1 \(newest known: {newest}\)")
         again = study.run()
         self.assertEqual(again.returncode, 0, again.stderr)
         self.assertEqual(study.rows("PRAGMA user_version"), [(newest,)])

@@ -9,6 +9,7 @@
 #include <variant>
 
 #include "orchestrator/cli/imported_tables.h"
+#include "orchestrator/cli/warn.h"
 #include "orchestrator/engine/workspace_lock.h"
 #include "orchestrator/report/audit_report.h"
 #include "orchestrator/rules/audit_published.h"
@@ -92,8 +93,9 @@ Exit import_tables(const Tables& tables, const std::filesystem::path& workspace,
 void tell_contradicted(const std::vector<rules::PublishedAudit>& audits, Streams streams) {
   for (const rules::PublishedAudit& audit : audits)
     if (const std::int64_t num = rules::num_contradicted(audit); num > 0)
-      streams.err << "rematch: " << audit.published.name << ": " << num << (num == 1 ? " figure is" : " figures are")
-                  << " contradicted; see the findings\n";
+      warn(streams.err,
+           {base::WarningId::kAuditContradicted, audit.published.name + ": " + std::to_string(num) +
+                                                     (num == 1 ? " figure is" : " figures are") + " contradicted; see the findings"});
 }
 
 // Looks at the workspace's database where there is one that can be read.

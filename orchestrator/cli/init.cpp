@@ -48,9 +48,10 @@ class InitVerb final : public Verb {
         "  rematch init moonlight_16b -o moonlight.yaml\n"
         "  rematch init llama3_tiny --world-size 2 -o -\n"
         "The file says of each field what it is, and of each label whether it applies to the model and why not. A full-size preset has a\n"
-        "layout in which it is pretrained on GPUs; `rematch run --simulate` predicts it without one.\n"
-        "Exit: 0 written or listed, 2 no such preset, a world size that its layout does not divide, or a file that is there, 8 no trainer\n"
-        "that can be asked, or the file cannot be written.");
+        "layout for GPUs, and the file says where that is from; `rematch run --simulate` predicts it without one.\n"
+        "Exit: 0 written or listed, 2 no such preset, a world size that its layout does not divide or the model cannot have, or a file "
+        "that\n"
+        "is there, 8 no trainer that can be asked, or the file cannot be written.");
   }
 
   Exit run(const GlobalOptions& options, Streams streams) override {
@@ -58,7 +59,7 @@ class InitVerb final : public Verb {
     const auto trainer = described_trainer(options);
     if (!trainer) return stop(Exit::kEnvironment, trainer.error().message, streams);
     if (lists_) return list(trainer.value(), streams);
-    const auto text = plan::starter_sweep(trainer.value(), {preset_, device_, world_size_});
+    const auto text = plan::starter_sweep(trainer.value(), {preset_, device_, world_size_, file_ == "-" ? "" : file_});
     if (!text) return stop(Exit::kUsage, text.error().message, streams);
     return write(text.value(), streams);
   }

@@ -107,8 +107,9 @@ Exit import_tables(const Tables& tables, const std::filesystem::path& workspace,
 void tell_contradicted(const std::vector<rules::PublishedAudit>& audits, Streams streams) {
   for (const rules::PublishedAudit& audit : audits)
     if (const std::int64_t num = rules::num_contradicted(audit); num > 0)
-      streams.err << "rematch: " << audit.published.name << ": " << num << (num == 1 ? " figure is" : " figures are")
-                  << " contradicted; see the findings\n";
+      warn(streams.err,
+           {base::WarningId::kAuditContradicted, audit.published.name + ": " + std::to_string(num) +
+                                                     (num == 1 ? " figure is" : " figures are") + " contradicted; see the findings"});
 }
 
 // Looks at the workspace's database where there is one that can be read.

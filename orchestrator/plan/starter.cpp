@@ -54,12 +54,18 @@ std::vector<StarterLabel> labels_of(const Starter& starter) {
 }
 
 // What a rule refuses of a label alone shows once the sweep is planned.
-void leave_out_refused(Starter& starter, const Describe& trainer) {
+std::optional<base::Error> leave_out_refused(Starter& starter, const Describe& trainer) {
   const spec::ParsedSweep parsed = spec::parse_sweep(text_of(starter), kFileName, trainer, {}, spec::SweepUse::kSimulate);
-  if (!parsed.problems.empty()) return;
+  if (!parsed.problems.empty()) {
+    std::string text =
+        "a first sweep of " + starter.preset->name + " with " + std::to_string(starter.layout.world_size) + " ranks is refused:";
+    for (const spec::Diagnostic& problem : parsed.problems) text += "\n  " + problem.path + ": " + problem.message;
+    return base::Error{text + "\nTry another --world-size, or write the sweep by hand."};
+  }
   for (const base::ArmRow& arm : make_plan(parsed.spec, trainer).arms)
     for (StarterLabel& label : starter.labels)
       if (arm.arm == label.label && arm.status != base::ArmStatus::kPlanned) label.why_not = arm.reason;
+  return std::nullopt;
 }
 
 }  // namespace
@@ -86,10 +92,11 @@ base::Result<std::string> starter_sweep(const Describe& trainer, const StarterRe
   starter.layout = layout.value();
   starter.device = request.device.value_or(is_tiny(trainer, *starter.preset) ? "cpu" : "cuda");
   if (starter.device == "meta") starter.device = "cuda";  // a sweep names the device that is meant, and `run --simulate` does the rest
+  starter.file = request.file.empty() ? starter.preset->name + ".yaml" : request.file;
   starter.core_revision = spec::kDefaultCoreRevision;
   starter.size = size_text(trainer, *starter.preset);
   starter.labels = labels_of(starter);
-  leave_out_refused(starter, trainer);
+  if (auto refused = leave_out_refused(starter, trainer)) return *std::move(refused);
   return text_of(starter);
 }
 

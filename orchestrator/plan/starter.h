@@ -27,10 +27,11 @@ struct StarterRequest {
   std::string preset;
   std::optional<std::string> device;       // null: cpu of a tiny preset, cuda of another; meta: cuda, to be simulated
   std::optional<std::int64_t> world_size;  // null: that of the preset's layout
+  std::string file;                        // under which the sweep is kept, for the commands in its head; empty: PRESET.yaml
 };
 
 // The sweep file. It parses, and its arms are planned; a device that the trainer lacks is written all the same: the sweep can be simulated.
-// An unknown preset, or a world size that the preset's layout does not divide, is an error.
+// An unknown preset, a world size that the preset's layout does not divide, or a layout that the model cannot have, is an error.
 base::Result<std::string> starter_sweep(const protocol::Describe& trainer, const StarterRequest& request);
 
 }  // namespace rematch::plan

@@ -16,13 +16,23 @@ struct LayoutRow {
   StarterLayout layout;
 };
 
-// Layouts in which these models are pretrained on GPUs of 80 GB; those of sweeps/published where that has the model.
+constexpr std::string_view kExample = "The layout is an example, of no published run: adapt ranks, degrees and batch to your cluster.";
+constexpr std::string_view kLlama =
+    "The layout starts from the guide's fine-tuning of Llama 3 70B on 32 H100 (sweeps/published/llama3_70b_32xh100.yaml).";
+constexpr std::string_view kMoonlight =
+    "The layout starts from the guide's Moonlight 16B on 8 H100 (sweeps/published/moonlight_16b_8xh100.yaml).";
+constexpr std::string_view kNemotron =
+    "The layout starts from the guide's Nemotron 3 Nano on 16 H100 (sweeps/published/nemotron_3_nano_16xh100.yaml).";
+constexpr std::string_view kQwen =
+    "The layout starts from the pretraining recipe, of which no figures are published (sweeps/published/qwen3_next_80b.yaml).";
+
+// Layouts in which these models fit GPUs of 80 GB; those of sweeps/published where that has the model.
 constexpr std::array<LayoutRow, 5> kLayouts = {{
-    {"deepseek_v3", {1024, 2, 16, 1, 64, 4, 1, 4096, 4096}},
-    {"llama3_70b", {32, 4, 4, 5, 1, 0, 0, 4096, 32}},
-    {"moonlight_16b", {8, 2, 1, 1, 8, 0, 0, 4096, 4}},
-    {"nemotron_3_nano", {16, 1, 1, 1, 8, 0, 0, 8192, 16}},
-    {"qwen3_next_80b", {32, 1, 4, 1, 8, 0, 0, 4096, 64}},
+    {"deepseek_v3", {1024, 2, 16, 1, 64, 4, 1, 4096, 4096, kExample}},
+    {"llama3_70b", {32, 4, 4, 5, 1, 0, 0, 4096, 32, kLlama}},
+    {"moonlight_16b", {8, 2, 1, 1, 8, 0, 0, 4096, 4, kMoonlight}},
+    {"nemotron_3_nano", {16, 1, 1, 1, 8, 0, 0, 8192, 16, kNemotron}},
+    {"qwen3_next_80b", {32, 1, 4, 1, 8, 0, 0, 4096, 64, kQwen}},
 }};
 
 std::int64_t rounded_up(std::int64_t value, std::int64_t step) { return (value + step - 1) / step * step; }
@@ -56,7 +66,9 @@ base::Result<StarterLayout> starter_layout(const protocol::Describe& trainer, co
     return base::Error{"the layout of " + preset.name + " (TP " + std::to_string(layout.tensor) + ", PP " +
                        std::to_string(layout.pipeline) + ", EP " + std::to_string(layout.expert) + ") wants a multiple of " +
                        std::to_string(step) + " ranks; found --world-size " + std::to_string(layout.world_size)};
-  layout.global_batch_size = rounded_up(layout.global_batch_size, layout.world_size / (layout.tensor * layout.pipeline));
+  const std::int64_t num_stages_in_turn = layout.virtual_pipeline > 1 ? layout.pipeline : 1;  // virtual stages take micro-batches in rounds
+  layout.global_batch_size =
+      rounded_up(layout.global_batch_size, layout.world_size / (layout.tensor * layout.pipeline) * num_stages_in_turn);
   return layout;
 }
 

@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "orchestrator/base/shell_text.h"
 #include "orchestrator/spec/sweep.h"
 
 namespace rematch::plan {
@@ -24,13 +25,16 @@ std::string line(const std::string& key, std::int64_t value, const std::string& 
 bool on_gpus(const Starter& starter) { return starter.device == "cuda"; }
 
 std::string head_text(const Starter& starter) {
-  const std::string file = starter.preset->name + ".yaml";
+  const std::string file = base::shell_quoted(starter.file);
   std::string text = "# What each recompute label saves and costs on " + starter.preset->name + " (" + starter.family->name + ": " +
                      starter.size + ").\n#\n#   rematch plan " + file + "        what would run, in which order\n";
   if (on_gpus(starter))
     text += "#   rematch run --simulate " + file + "        predicts it without a GPU: each distinct rank once, on the meta device\n";
   text += "#   rematch run " + file + "        runs it; run it again to go on where it stopped\n";
-  if (on_gpus(starter)) text += "#\n# It wants " + std::to_string(starter.layout.world_size) + " GPUs where it is not simulated.\n";
+  const std::int64_t num_gpus = starter.layout.world_size;
+  if (on_gpus(starter))
+    text += "#\n# It wants " + std::to_string(num_gpus) + (num_gpus == 1 ? " GPU" : " GPUs") + " where it is not simulated.\n";
+  if (!starter.layout.source.empty()) text += "# " + std::string(starter.layout.source) + "\n";
   return text +
          "#\n# Every run trains the same model on the same data; nothing but the recompute setting differs. Names are "
          "Megatron's.\nschema: " +
@@ -49,12 +53,22 @@ std::string model_text(const Starter& starter) {
   return text;
 }
 
+// Steps of one run.
+struct Steps {
+  int num_warmup;
+  int num_steady;
+  int num_spare;
+};
+
+Steps steps_of(const Starter& starter) { return on_gpus(starter) ? Steps{5, 10, 5} : Steps{3, 10, 1}; }
+
 std::string training_text(const Starter& starter) {
-  const bool is_long = on_gpus(starter);
+  const Steps steps = steps_of(starter);
   return "\ntraining:\n" + line("seq_length", starter.layout.seq_length, "tokens of one sequence") +
          line("micro_batch_size", 1, "sequences that a rank takes at a time") +
          line("global_batch_size", starter.layout.global_batch_size, "sequences of one step, over all ranks") +
-         line("train_iters", is_long ? 20 : 14, "steps of one run: warm-up and steady ones, and a few to spare") +
+         line("train_iters", steps.num_warmup + steps.num_steady + steps.num_spare,
+              "steps of one run: warm-up and steady ones, and " + std::to_string(steps.num_spare) + " to spare") +
          line("seed", 1234, "of weights and data") + line("  bf16: true", "weights, gradients and activations; fp32 otherwise");
 }
 
@@ -113,13 +127,13 @@ std::string recompute_text(const Starter& starter) {
 }
 
 std::string measure_text(const Starter& starter) {
-  const bool is_long = on_gpus(starter);
+  const Steps steps = steps_of(starter);
   return "\n# Each block runs the control twice and every other arm once, in an order of its own.\nmeasure:\n" +
-         line("blocks", is_long ? 3 : 2, "3 or more for an interval of the step times; or auto") +
-         line("warmup", is_long ? 5 : 3, "steps that count for memory and not for time, at least") +
-         line("steady_steps", 10, "steps after warm-up that a pass wants") +
+         line("blocks", on_gpus(starter) ? 3 : 2, "step times have an interval from 2 on, a narrower one with more; or auto") +
+         line("warmup", steps.num_warmup, "steps that count for memory and not for time, at least") +
+         line("steady_steps", steps.num_steady, "steps after warm-up that a pass wants") +
          line("  # smallest_effect: 2%", "of step time; less is called equal") +
-         "\n# The answer is then the narrowest arm that fits with this to spare.\n# budget:\n" +
+         "\n# The answer is then the narrowest arm that stays within this.\n# budget:\n" +
          line("#   per_rank_memory: 64GB", "peak allocated of the fullest rank, at most");
 }
 

@@ -16,6 +16,7 @@ struct Starter {
   const protocol::PresetDescription* preset = nullptr;
   StarterLayout layout;
   std::string device;
+  std::string file;  // of the sweep, as commands name it
   std::string core_revision;
   std::string size;
   std::vector<StarterLabel> labels;

@@ -190,7 +190,7 @@ std::vector<ColumnOf<AuditedPair>> pair_columns() {
 
 std::vector<ColumnOf<AuditFinding>> finding_columns() {
   return {
-      {{"check", "check"}, [](const AuditFinding& f) { return text_cell(f.check); }},
+      {{"check", "check"}, [](const AuditFinding& f) { return text_cell(std::string(base::warning_page(rules::warning_of(f)).name)); }},
       {{"severity", "severity"}, [](const AuditFinding& f) { return name_cell(f.severity); }},
       {{"subject", "of"}, [](const AuditFinding& f) { return text_cell(f.subject); }},
       {{"published", "published"}, [](const AuditFinding& f) { return text_cell(f.published); }},

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <stdexcept>
 
 #include "orchestrator/rules/audit_checks.h"
 
@@ -35,6 +36,12 @@ std::string_view to_string(TimeStands stands) {
     case TimeStands::kSpreadNotKnown: return "spread not known";
   }
   return "unknown";
+}
+
+base::WarningId warning_of(const AuditFinding& finding) {
+  const base::WarningPage* page = base::find_warning("audit-" + finding.check);
+  if (page == nullptr) throw std::logic_error("no page of the check " + finding.check);
+  return page->id;
 }
 
 std::string basis_text(const AuditedPair& pair) {

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "orchestrator/base/warnings.h"
 #include "schemas/protocol/published.h"
 
 namespace rematch::rules {
@@ -16,13 +17,17 @@ enum class AuditSeverity { kConfirmed, kNote, kNotCheckable, kWarning, kContradi
 std::string_view to_string(AuditSeverity severity);  // "confirmed", "note", "not checkable", "warning", "contradicted"
 
 struct AuditFinding {
-  std::string check;    // "deltas", "work", "spread", "units", "rounding", "control", "matching", "repeats", "floor"
+  std::string check;  // "deltas", "work", "spread", "units", "rounding", "control", "matching", "repeats", "floor"; warning_of has its page
   std::string subject;  // a row, several, or the column or field that it is about
   AuditSeverity severity = AuditSeverity::kNote;
   std::string published;   // as printed; empty: nothing is
   std::string recomputed;  // empty: nothing was
   std::string words;
 };
+
+// The identifier of the finding's check, which `explain` has a page of: "audit-rounding". Of every severity the same.
+// Throws std::logic_error where the table of warnings has none.
+base::WarningId warning_of(const AuditFinding& finding);
 
 // One printed difference against its two figures. A difference that is printed as a percentage and in bytes is two of these.
 struct AuditedDelta {

@@ -32,6 +32,7 @@ class Browser:
     """`with Browser() as browser:`; the profile is a temporary folder, by which its processes are told."""
 
     def __enter__(self):
+        self.emulated = None
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="rematch-browser-"))
         options = Options()
         options.binary_location = shutil.which("chromium")
@@ -85,8 +86,10 @@ class Browser:
     def show(self, width, theme, media="screen"):
         """A window of this width in pixels, light or dark, on a screen or in print."""
         self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width < 500})
-        features = [{"name": "prefers-color-scheme", "value": theme}]
-        self.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": media, "features": features})
+        emulated = {"media": media, "features": [{"name": "prefers-color-scheme", "value": theme}]}
+        if emulated != self.emulated:
+            self.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", emulated)
+        self.emulated = emulated
 
     def script(self, text, *arguments):
         return self.driver.execute_script(text, *arguments)

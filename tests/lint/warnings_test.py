@@ -8,7 +8,9 @@ from tree import ROOT, read_text, tree_files
 TABLE = "orchestrator/base/warnings.def"
 ROW = re.compile(r'^REMATCH_WARNING\((\w+), "([a-z-]+)"', re.MULTILINE)
 # What a source or a sweep's author says is quoted, and what was looked for is no warning.
-QUOTED = ("published: ", "the sweep says: ", "No symptom shows")
+QUOTED = ("published: ", "the source of ", "the sweep says: ", "No symptom shows")
+# What an AuditFinding begins with: the check, the subject and the severity.
+CHECK = re.compile(r'\{(mix_up\.empty\(\) \? "work" : "units"|"[a-z]+"),\s*[^;{}]*?AuditSeverity::')
 MADE_BY_HAND = re.compile(r'"[^"\n]*\bwarning(?: \[|: )')
 
 
@@ -25,9 +27,17 @@ class Warnings(unittest.TestCase):
     def test_every_identifier_is_used(self):
         everything = "\n".join(self.texts.values())
         for enumerator, name in self.rows:
-            finding = name.removeprefix("doctor-")
-            wanted = f"WarningId::{enumerator}\\b" if finding == name else f'"{finding.replace("-", "_")}_?"'
-            self.assertTrue(re.search(wanted, everything), name)
+            finding = name.removeprefix("doctor-").removeprefix("audit-")
+            by_enumerator = re.search(f"WarningId::{enumerator}\\b", everything)
+            by_finding = finding != name and re.search(f'"{finding.replace("-", "_")}_?"', everything)
+            self.assertTrue(by_enumerator or by_finding, name)
+
+    def test_every_check_of_the_audit_has_a_page(self):
+        rules = "\n".join(text for name, text in self.texts.items() if name.startswith("orchestrator/rules/audit_"))
+        checks = {check for found in CHECK.findall(rules) for check in re.findall(r'"([a-z]+)"', found)}
+        self.assertIn("rounding", checks)
+        self.assertEqual({f"audit-{check}" for check in checks} | {"audit-contradicted"},
+                         {name for name in self.names if name.startswith("audit-")})
 
     def test_no_warning_is_made_by_hand(self):
         found = [name for name, text in self.texts.items() if name.endswith(".cpp") and MADE_BY_HAND.search(text)]

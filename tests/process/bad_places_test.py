@@ -85,7 +85,7 @@ class ReadOnlyPlace(unittest.TestCase):
     def test_doctor_says_so(self):
         doctor = self.read_only("doctor")
         self.assertEqual(doctor.returncode, 8)
-        self.assertRegex(doctor.stdout, r"problem +workspace: .*Read-only file system")
+        self.assertRegex(doctor.stdout, r"problem +\[doctor-workspace\] workspace: .*Read-only file system")
 
 
 class TwoControllers(unittest.TestCase):
@@ -98,7 +98,7 @@ class TwoControllers(unittest.TestCase):
                 self.assertEqual(second.returncode, 8, second.stderr)
                 self.assertRegex(second.stderr, rf"in use by process {first.pid} on {re.escape(os.uname().nodename)} \(study fake-[0-9a-f]{{16}}, "
                                                 r"since \d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC\)")
-            self.assertRegex(study.rematch("doctor").stdout, rf"problem +lock: held by process {first.pid} on ")
+            self.assertRegex(study.rematch("doctor").stdout, rf"problem +\[doctor-lock\] lock: held by process {first.pid} on ")
             first.send_signal(signal.SIGTERM)
             self.assertEqual(first.wait(timeout=time_allowance(20)), 75, study.log())
 

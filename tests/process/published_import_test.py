@@ -48,7 +48,7 @@ class PublishedImport(unittest.TestCase):
         changed.write_text(json.dumps(table))
         again = self.imported(changed)
         self.assertIn("replaces", again.stderr)
-        self.assertIn("1 figure is contradicted", again.stderr)
+        self.assertIn(f"warning [audit-contradicted]: {table['name']}: 1 figure is contradicted", again.stderr)
         (row,) = self.answer("--sql", "SELECT published_fraction FROM published_deltas WHERE arm = 'moe_act' AND difference_of = 'step_time_ms'")
         self.assertAlmostEqual(row["published_fraction"], 0.0299)
 

@@ -64,7 +64,38 @@ TEST(Starter, OfAnotherDeviceIsPlannedToo) {
   expect_planned(trainer, {"moonlight_tiny", "meta", std::nullopt}, "cuda");
 }
 
-TEST(Starter, TakesCoresForATinyPresetAndGpusInItsPretrainingLayoutForAnother) {
+TEST(Starter, WithVirtualStagesHasAWholeNumberOfRoundsOfMicroBatchesAtEveryWorldSize) {
+  const protocol::Describe trainer = whole_trainer();
+  for (const std::int64_t world_size : {16, 64, 512, 1024, 4096}) expect_planned(trainer, {"llama3_70b", {}, world_size}, "cuda");
+  const auto wide = parsed(starter_sweep(trainer, {"llama3_70b", {}, 512}).value(), trainer).spec;
+  EXPECT_EQ(wide.common.training.global_batch_size, 128) << "4 stages on each of 32 data-parallel ranks";
+}
+
+TEST(Starter, OfALayoutThatTheModelCannotHaveIsAnError) {
+  protocol::Describe trainer = whole_trainer();
+  for (protocol::PresetDescription& preset : trainer.presets)
+    if (preset.name == "llama3_70b") preset.fields["num_layers"] = std::int64_t{79};
+  const auto refused = starter_sweep(trainer, {"llama3_70b", {}, {}});
+  ASSERT_FALSE(refused.ok());
+  EXPECT_NE(refused.error().message.find("with 32 ranks is refused:\n  "), std::string::npos) << refused.error().message;
+}
+
+TEST(Starter, NamesItsOwnFileWhatItWantsAndWhereItsLayoutIsFrom) {
+  const protocol::Describe trainer = whole_trainer();
+  const auto expect_says = [&](const StarterRequest& request, const std::string& part) {
+    const std::string text = starter_sweep(trainer, request).value();
+    EXPECT_NE(text.find(part), std::string::npos) << part << "\n" << text;
+  };
+  expect_says({"moonlight_16b", {}, {}}, "rematch plan moonlight_16b.yaml ");
+  expect_says({"moonlight_16b", {}, {}, "my sweep.yaml"}, "rematch plan 'my sweep.yaml' ");
+  expect_says({"moonlight_tiny", "cuda", 1}, "It wants 1 GPU where");
+  expect_says({"llama3_70b", {}, {}}, "fine-tuning of Llama 3 70B on 32 H100 (sweeps/published/llama3_70b_32xh100.yaml)");
+  expect_says({"deepseek_v3", {}, {}}, "The layout is an example, of no published run");
+  expect_says({"moonlight_tiny", {}, {}}, "train_iters: 14");
+  expect_says({"moonlight_tiny", {}, {}}, "and 1 to spare");
+}
+
+TEST(Starter, TakesCoresForATinyPresetAndGpusInALayoutOfItsOwnForAnother) {
   const protocol::Describe trainer = whole_trainer();
   const auto tiny = parsed(starter_sweep(trainer, {"moonlight_tiny", {}, 2}).value(), trainer).spec;
   EXPECT_EQ(tiny.common.backend.device, "cpu");

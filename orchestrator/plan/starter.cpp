@@ -53,8 +53,19 @@ std::vector<StarterLabel> labels_of(const Starter& starter) {
   return labels;
 }
 
+// What this build of the trainer alone cannot do is no fault of the sweep, which may run with another: `plan` tells it.
+Describe with_every_ability(Describe trainer) {
+  trainer.devices = {"cpu", "cuda", "meta"};
+  trainer.parallel_axes = {"tensor_model_parallel_size", "pipeline_model_parallel_size", "context_parallel_size",
+                           "expert_model_parallel_size", "expert_tensor_parallel_size",  "virtual_pipeline_model_parallel_size"};
+  for (const char* mode : {"gradient_accumulation_fusion=false", "gradient_accumulation_fusion=true"})
+    if (std::count(trainer.optimizer_modes.begin(), trainer.optimizer_modes.end(), mode) == 0) trainer.optimizer_modes.emplace_back(mode);
+  return trainer;
+}
+
 // What a rule refuses of a label alone shows once the sweep is planned.
-std::optional<base::Error> leave_out_refused(Starter& starter, const Describe& trainer) {
+std::optional<base::Error> leave_out_refused(Starter& starter, const Describe& this_trainer) {
+  const Describe trainer = with_every_ability(this_trainer);
   const spec::ParsedSweep parsed = spec::parse_sweep(text_of(starter), kFileName, trainer, {}, spec::SweepUse::kSimulate);
   if (!parsed.problems.empty()) {
     std::string text =

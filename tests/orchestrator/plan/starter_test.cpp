@@ -80,6 +80,16 @@ TEST(Starter, OfALayoutThatTheModelCannotHaveIsAnError) {
   EXPECT_NE(refused.error().message.find("with 32 ranks is refused:\n  "), std::string::npos) << refused.error().message;
 }
 
+TEST(Starter, IsWrittenThoughThisBuildOfTheTrainerCannotDoAllOfIt) {
+  protocol::Describe trainer = whole_trainer();
+  trainer.devices = {"cpu"};
+  trainer.parallel_axes = {"expert_model_parallel_size"};
+  std::erase(trainer.optimizer_modes, "gradient_accumulation_fusion=true");
+  const auto text = starter_sweep(trainer, {"moonlight_16b", std::nullopt, std::nullopt});
+  ASSERT_TRUE(text.ok()) << text.error().message;
+  EXPECT_NE(all_problems(parsed(text.value(), trainer)).find("cannot split this axis"), std::string::npos);
+}
+
 TEST(Starter, NamesItsOwnFileWhatItWantsAndWhereItsLayoutIsFrom) {
   const protocol::Describe trainer = whole_trainer();
   const auto expect_says = [&](const StarterRequest& request, const std::string& part) {

@@ -1,4 +1,4 @@
-// The audit of tables made in code with one thing wrong, and of those that are shipped.
+// The audit of tables made in code with one thing wrong.
 #include "orchestrator/rules/audit_published.h"
 
 #include <gtest/gtest.h>
@@ -6,9 +6,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "orchestrator/rules/model_labels.h"
 #include "tests/orchestrator/made_up_table.h"
-#include "tests/orchestrator/spec/sample.h"
+#include "tests/orchestrator/rules/audits.h"
 
 namespace rematch::rules {
 namespace {
@@ -18,44 +17,6 @@ using protocol::Published;
 using tests::made_up_table;
 
 const WorkByFormula kMadeUpWork{tests::kMadeUpFlops, "study made_up"};
-// As `rematch run --simulate` counts them of the sweeps beside the tables.
-const WorkByFormula kMoonlightWork{281033954033664.0, "study moonlight"};
-const WorkByFormula kNemotronWork{2.920034447917056e15, "study nemotron"};
-
-Published shipped(const std::string& name) {
-  return protocol::read_published(std::string(REMATCH_SOURCE_DIR "/sweeps/published/") + name + ".json");
-}
-
-std::optional<ModelLabels> labels_of(const Published& table) {
-  return model_labels(spec::example_trainer("valid-families"), table.setting);
-}
-
-std::vector<AuditFinding> findings_of(const PublishedAudit& audit, const std::string& check, const std::string& subject = "") {
-  std::vector<AuditFinding> found;
-  std::copy_if(audit.findings.begin(), audit.findings.end(), std::back_inserter(found),
-               [&](const AuditFinding& finding) { return finding.check == check && (subject.empty() || finding.subject == subject); });
-  return found;
-}
-
-bool any_says(const std::vector<AuditFinding>& findings, AuditSeverity severity, const std::string& words) {
-  return std::any_of(findings.begin(), findings.end(), [&](const AuditFinding& finding) {
-    return finding.severity == severity && finding.words.find(words) != std::string::npos;
-  });
-}
-
-bool any_has(const std::vector<std::string>& sentences, const std::string& words) {
-  return std::any_of(sentences.begin(), sentences.end(),
-                     [&](const std::string& sentence) { return sentence.find(words) != std::string::npos; });
-}
-
-std::ptrdiff_t num_confirmed(const PublishedAudit& audit) {
-  return std::count_if(audit.deltas.begin(), audit.deltas.end(), [](const AuditedDelta& delta) { return delta.verdict == kConfirmed; });
-}
-
-const AuditedPair& pair_of(const PublishedAudit& audit, const std::string& arm) {
-  return *std::find_if(audit.pairs.begin(), audit.pairs.end(), [&](const AuditedPair& pair) { return pair.arm == arm; });
-}
-
 TEST(AuditPublished, FindsNothingWrongInASoundTable) {
   const PublishedAudit audit = audit_published(made_up_table(), kMadeUpWork);
   EXPECT_EQ(num_contradicted(audit), 0);
@@ -384,68 +345,6 @@ TEST(AuditPublished, TakesTheFailedControlAsNoControl) {
   EXPECT_EQ(pair_of(audit, "mla_up_proj").against, "moe_act");
   EXPECT_EQ(basis_text(pair_of(audit, "mla_up_proj")), "reference, not control");
   EXPECT_TRUE(any_has(audit.leaves_open, "The control [] failed"));
-}
-
-TEST(AuditPublished, ConfirmsEachDifferenceOfMoonlightAndWarnsOfTheSpreadOfSteps) {
-  const PublishedAudit audit = audit_published(shipped("moonlight_16b_8xh100"), kMoonlightWork);
-  EXPECT_EQ(audit.deltas.size(), 11U);
-  EXPECT_EQ(num_confirmed(audit), 11);
-  EXPECT_EQ(num_contradicted(audit), 0);
-  for (const AuditedWork& work : audit.work) {
-    EXPECT_GE(*work.excess_fraction, 0.0020) << work.arm;
-    EXPECT_LT(*work.excess_fraction, 0.0133) << work.arm;
-    EXPECT_EQ(work.spread_fraction.has_value(), work.arm != "moe_act") << work.arm;
-    EXPECT_LT(*work.spread_high_fraction, 0.14) << work.arm;
-    if (!work.spread_fraction) continue;
-    EXPECT_GT(*work.spread_low_fraction, 0.02) << work.arm;
-    EXPECT_LT(*work.spread_low_fraction, *work.spread_fraction) << work.arm;
-  }
-  EXPECT_TRUE(any_says(findings_of(audit, "spread", "all rows"), kWarning, "step times within a run spread by 7.8 to 11.5 %"));
-  EXPECT_TRUE(any_says(findings_of(audit, "spread", "all rows"), kWarning, "a formula that is off by 0.5 % leaves 0.0 to 13.5 %"));
-  EXPECT_TRUE(any_says(findings_of(audit, "spread", "moe_act"), kWarning, "not told apart"));
-  EXPECT_TRUE(any_says(findings_of(audit, "spread", "core_attn"), kWarning, "not told apart"));
-  EXPECT_TRUE(any_says(findings_of(audit, "rounding", "core_attn"), kNote, "-0.015 to -0.005 %"));
-  EXPECT_TRUE(any_says(findings_of(audit, "floor", "layernorm+moe_act"), kWarning, "out of reach of labels"));
-  EXPECT_TRUE(any_says(findings_of(audit, "floor", "mla_up_proj+mlp"), kWarning, "out of reach of labels"));
-}
-
-TEST(AuditPublished, KeepsRowsOfNemotronThatAreNotComparableWithoutNumbers) {
-  const PublishedAudit audit = audit_published(shipped("nemotron_3_nano_16xh100"), kNemotronWork);
-  EXPECT_EQ(num_confirmed(audit), 5);
-  EXPECT_EQ(num_contradicted(audit), 0);
-  for (const char* arm : {"core_attn", "layernorm+moe_act"}) {
-    EXPECT_NE(pair_of(audit, arm).no_comparison.find("completed no iteration in common"), std::string::npos) << arm;
-    EXPECT_FALSE(pair_of(audit, arm).peak_delta_bytes) << arm;
-  }
-  EXPECT_EQ(basis_text(pair_of(audit, "moe_act")), "after iteration 1, not a pass");
-  EXPECT_EQ(pair_of(audit, "moe_act").peak_delta_bytes, -4'194'000'000);
-  EXPECT_EQ(basis_text(pair_of(audit, "moe+layernorm")), "reference, not control");
-  EXPECT_EQ(pair_of(audit, "moe+layernorm").against, "moe");
-  EXPECT_EQ(pair_of(audit, "moe+layernorm").peak_delta_bytes, -1'014'000'000);
-  EXPECT_TRUE(any_has(audit.leaves_open, "no numbers to compare of core_attn and layernorm+moe_act"));
-}
-
-TEST(AuditPublished, FindsAllLimitsOfTheLlamaHistory) {
-  const Published table = shipped("llama3_70b_32xh100");
-  const PublishedAudit audit = audit_published(table, std::nullopt, labels_of(table));
-  EXPECT_TRUE(any_has(audit.leaves_open, "No matched control"));
-  EXPECT_TRUE(any_has(audit.leaves_open, "'golden throughput' is unpaired"));
-  EXPECT_TRUE(any_has(audit.leaves_open, "one dense workload"));
-  EXPECT_TRUE(any_has(audit.leaves_open, "multi-latent attention or mixtures of experts"));
-  EXPECT_TRUE(any_has(audit.leaves_open, "does not rank labels"));
-  EXPECT_EQ(basis_text(pair_of(audit, "mlp+core_attn")), "reference, not control; view not stated");
-  EXPECT_TRUE(any_has(audit.supports, "a local trade-off of memory and throughput"));
-  EXPECT_TRUE(any_says(findings_of(audit, "rounding", "mlp and mlp+core_attn"), kWarning, "equal to 100.0 MB only"));
-  EXPECT_TRUE(any_says(findings_of(audit, "rounding", "core_attn and core_attn+layernorm"), kNote, "\"about\""));
-}
-
-TEST(AuditPublished, OfRowsWithoutFiguresClaimsNothing) {
-  const PublishedAudit audit = audit_published(shipped("nemotron_3_nano_8xh100"));
-  EXPECT_EQ(num_contradicted(audit), 0);
-  EXPECT_TRUE(audit.work.empty());
-  EXPECT_TRUE(findings_of(audit, "repeats").empty());
-  EXPECT_TRUE(findings_of(audit, "control").empty()) << "it names no arm";
-  EXPECT_FALSE(any_has(audit.leaves_open, "rank"));
 }
 
 }  // namespace

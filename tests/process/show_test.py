@@ -62,7 +62,7 @@ class Show(unittest.TestCase):
         self.assertIn("its arms are: [], moe_act, moe", unknown.stderr)
 
     def test_a_page_is_shown_of_every_word_that_a_report_says(self):
-        for name, part in (("undecided", "the interval holds 0".capitalize()), ("optimizer_init", "optimizer_init (phase)"), ("oom", "oom (failure)"),
+        for name, part in (("undecided", "the interval holds 0"), ("optimizer_init", "optimizer_init (phase)"), ("oom", "oom (failure)"),
                            ("fragmentation", "backend.expandable_segments=true"), ("not comparable", "not-comparable (word)")):
             self.assertIn(part, self.printed("explain", name))
         listed = self.printed("explain", "--list")

@@ -335,6 +335,7 @@ class Work(unittest.TestCase):
         study.submit(cancel_unix_ns=None)
         with study.working(fake=SLOW) as runner:
             study.wait_done(2)
+            wait_for(lambda: len(study.files("trial.json")) == 3, 20, "a third trial in flight")
             study.submit(cancel_unix_ns=3)
             self.assertEqual(runner.wait(timeout=time_allowance(20)), 75, study.log())
         self.assertEqual(len(study.files("done.json")), 3, "the trial in flight came to its end")

@@ -169,11 +169,7 @@ std::optional<Plot> plot_of(const base::StudyRows& study, const base::StudyVerdi
 }  // namespace
 
 std::vector<Plot> step_times_plots(const base::StudyRows& study, const base::StudyVerdict& verdict) {
-  std::vector<Plot> plots;
-  for (const ArmGroup& part : arm_groups(verdict))
-    for (const base::ArmVerdict* arm : part.arms)
-      if (std::optional<Plot> plot = plot_of(study, verdict, part, *arm)) plots.push_back(*std::move(plot));
-  return plots;
+  return of_arms(verdict, [&](const ArmGroup& part, const base::ArmVerdict& arm) { return plot_of(study, verdict, part, arm); });
 }
 
 }  // namespace rematch::report

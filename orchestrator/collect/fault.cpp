@@ -5,6 +5,8 @@
 #include <cstring>
 #include <utility>
 
+#include "orchestrator/base/joined_text.h"
+
 namespace rematch::collect {
 
 namespace {
@@ -53,12 +55,6 @@ std::optional<Fault> fault_by_record(const base::RankRows& rank) {
   return std::nullopt;
 }
 
-std::string joined(const std::vector<std::string>& lines) {
-  std::string text;
-  for (const std::string& line : lines) text += (text.empty() ? "" : "; ") + line;
-  return text;
-}
-
 std::optional<Fault> fault_by_exit(const base::RankRows& rank) {
   const protocol::RankExit& exit = rank.exit;
   if (exit.signal) {
@@ -71,7 +67,8 @@ std::optional<Fault> fault_by_exit(const base::RankRows& rank) {
     return fault_at(rank, kind_of_exit(*exit.exit_code), exit.end_mono_ns, "exit code " + std::to_string(*exit.exit_code));
   if (!rank.bye) return fault_at(rank, FailureKind::kBadExit, exit.end_mono_ns, "exit code 0 without its last record line (bye)");
   if (!rank.record_complete)
-    return fault_at(rank, FailureKind::kBadExit, exit.end_mono_ns, "exit code 0 with a damaged record: " + joined(rank.record_problems));
+    return fault_at(rank, FailureKind::kBadExit, exit.end_mono_ns,
+                    "exit code 0 with a damaged record: " + base::joined(rank.record_problems, "; "));
   return std::nullopt;
 }
 

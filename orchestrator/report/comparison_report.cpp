@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <functional>
 
+#include "orchestrator/base/joined_text.h"
 #include "orchestrator/base/number_text.h"
 #include "orchestrator/report/cells.h"
 #include "orchestrator/report/unmatched_table.h"
@@ -150,12 +151,6 @@ std::vector<ColumnOf<SideComparison>> arm_columns() {
   return columns;
 }
 
-std::string listed(const std::vector<std::string>& names) {
-  std::string text;
-  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
-  return text;
-}
-
 std::string title_mark(bool refused, bool unmatched) { return refused ? " (refused: unmatched)" : unmatched ? " (unmatched)" : ""; }
 
 }  // namespace
@@ -209,8 +204,8 @@ ReportModel make_studies_report(const ComparedStudies& studies) {
   table.in_csv = true;
   model.tables.push_back(std::move(table));
   add_differences(arms, model);
-  if (!studies.only_own.empty()) model.notes.push_back("Only " + studies.name + " has " + listed(studies.only_own));
-  if (!studies.only_against.empty()) model.notes.push_back("Only " + studies.against_name + " has " + listed(studies.only_against));
+  if (!studies.only_own.empty()) model.notes.push_back("Only " + studies.name + " has " + base::joined(studies.only_own));
+  if (!studies.only_against.empty()) model.notes.push_back("Only " + studies.against_name + " has " + base::joined(studies.only_against));
   return model;
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "orchestrator/base/joined_text.h"
 #include "orchestrator/report/cells.h"
 #include "orchestrator/rules/diagnose.h"
 
@@ -18,16 +19,10 @@ std::string text_of(const Cell& cell) {
   return text == nullptr ? "" : *text;
 }
 
-std::string joined(const std::vector<std::string>& names) {
-  std::string text;
-  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
-  return text;
-}
-
 std::string known_symptoms() {
   std::vector<std::string> ids;
   for (const rules::Symptom& symptom : rules::symptoms()) ids.emplace_back(symptom.id);
-  return joined(ids);
+  return base::joined(ids);
 }
 
 // The rows of this table of the report that concern the arm; nullopt: the report has no such table.
@@ -44,10 +39,10 @@ std::vector<std::string> unjudged_notes(const Table& unjudged) {
   std::map<std::pair<std::string, std::string>, std::vector<std::string>> symptoms;  // by arm and reason
   for (const std::vector<Cell>& row : unjudged.rows) symptoms[{text_of(row[1]), text_of(row[2])}].push_back(text_of(row[0]));
   std::map<std::pair<std::string, std::string>, std::vector<std::string>> arms;  // by reason and symptoms
-  for (const auto& [arm_and_reason, ids] : symptoms) arms[{arm_and_reason.second, joined(ids)}].push_back(arm_and_reason.first);
+  for (const auto& [arm_and_reason, ids] : symptoms) arms[{arm_and_reason.second, base::joined(ids)}].push_back(arm_and_reason.first);
   std::vector<std::string> notes;
   for (const auto& [reason_and_ids, names] : arms)
-    notes.push_back("Not judged of " + joined(names) + ", because " + reason_and_ids.first + ": " + reason_and_ids.second + ".");
+    notes.push_back("Not judged of " + base::joined(names) + ", because " + reason_and_ids.first + ": " + reason_and_ids.second + ".");
   return notes;
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "orchestrator/base/joined_text.h"
 #include "orchestrator/base/layout_text.h"
 #include "orchestrator/base/model_text.h"
 #include "orchestrator/base/predicted.h"
@@ -80,12 +81,6 @@ Cell headroom_cell(const base::Answer& answer) {
   return *answer.headroom_arm + (answer.headroom_is_measured ? "" : " (not measured)");
 }
 
-std::string joined(const std::vector<std::string>& sentences) {
-  std::string text;
-  for (const std::string& sentence : sentences) text += (text.empty() ? "" : "; ") + sentence;
-  return text;
-}
-
 std::string pareto_text(const base::StudyVerdict& verdict) {
   std::string text;
   for (const base::ArmVerdict& arm : verdict.arms)
@@ -156,7 +151,7 @@ std::vector<Fact> answer_facts(const base::StudyRows& study, const base::StudyVe
   facts.push_back({"headroom_arm", "for more headroom, first", headroom_cell(answer)});
   facts.push_back({"scope", "holds for", text_cell(answer.scope)});
   facts.push_back({"confidence", "rests on", text_cell(answer.confidence)});
-  facts.push_back({"would_change", "would change it", text_cell(joined(answer.would_change))});
+  facts.push_back({"would_change", "would change it", text_cell(base::joined(answer.would_change, "; "))});
   facts.push_back({"pareto", "Pareto set", text_cell(pareto_text(verdict))});
   facts.push_back({"reproduce", "to reproduce", text_cell(reproduce_text(study, verdict))});
   return facts;

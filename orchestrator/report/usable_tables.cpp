@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "orchestrator/base/joined_text.h"
 #include "orchestrator/base/warnings.h"
 #include "orchestrator/report/cells.h"
 #include "orchestrator/report/provenance_columns.h"
@@ -47,12 +48,6 @@ Cell place_cell(const rules::Bounds& bounds, const std::optional<std::int64_t>& 
 
 Cell inside_cell(const IntervalRow& row) { return place_cell({row.interval.from_bytes, row.interval.below_bytes}, row.capacity_bytes); }
 
-std::string joined(const std::vector<std::string>& arms) {
-  std::string text;
-  for (const std::string& arm : arms) text += (text.empty() ? "" : ", ") + arm;
-  return text;
-}
-
 std::vector<ColumnOf<IntervalRow>> interval_columns() {
   return {
       {{"from_bytes", "from"}, [](const IntervalRow& r) { return cell_of<Bytes>(r.interval.from_bytes); }},
@@ -60,7 +55,7 @@ std::vector<ColumnOf<IntervalRow>> interval_columns() {
       {{"below_bytes", "to below"}, [](const IntervalRow& r) { return cell_of<Bytes>(r.interval.below_bytes); }},
       {{"below_arm", "to make fail"}, [](const IntervalRow& r) { return text_cell(r.interval.below_arm); }},
       {{"interval", "interval"}, [](const IntervalRow& r) { return text_cell(r.interval.is_empty ? "empty" : "not empty"); }},
-      {{"contradicting", "contradicting"}, [](const IntervalRow& r) { return text_cell(joined(r.interval.contradicting)); }},
+      {{"contradicting", "contradicting"}, [](const IntervalRow& r) { return text_cell(base::joined(r.interval.contradicting)); }},
       {{"capacity_bytes", "assumed capacity"}, [](const IntervalRow& r) { return cell_of<Bytes>(r.capacity_bytes); }},
       {{"capacity_is", "which is"}, inside_cell},
   };
@@ -68,7 +63,7 @@ std::vector<ColumnOf<IntervalRow>> interval_columns() {
 
 std::vector<ColumnOf<RestRow>> rest_columns() {
   return {
-      {{"without", "not explained"}, [](const RestRow& r) { return text_cell(joined(r.rest.without)); }},
+      {{"without", "not explained"}, [](const RestRow& r) { return text_cell(base::joined(r.rest.without)); }},
       {{"from_bytes", "the others from"}, [](const RestRow& r) { return cell_of<Bytes>(r.rest.from_bytes); }},
       {{"below_bytes", "to below"}, [](const RestRow& r) { return cell_of<Bytes>(r.rest.below_bytes); }},
       {{"capacity_bytes", "assumed capacity"}, [](const RestRow& r) { return cell_of<Bytes>(r.capacity_bytes); }},
@@ -104,7 +99,7 @@ ReportPart usable_report(const base::StudyRows& study, const protocol::Published
     report.notes.push_back(
         base::with_id(base::WarningId::kOutcomesContradict,
                       "no capacity gives all published outcomes, so that bytes alone do not explain them; these contradict each other: " +
-                          joined(usable.interval.contradicting)));
+                          base::joined(usable.interval.contradicting)));
   return report;
 }
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "orchestrator/base/joined_text.h"
+
 namespace rematch::spec {
 
 std::size_t edit_distance(std::string_view a, std::string_view b) {
@@ -45,13 +47,6 @@ std::string unknown_name_message(std::string_view name, std::string_view what, c
   return message + (message.back() == '?' ? " Known: " : "; known: ") + join(known, ", ");
 }
 
-std::string join(const std::vector<std::string>& names, std::string_view separator) {
-  std::string joined;
-  for (const auto& name : names) {
-    if (&name != &names.front()) joined += separator;
-    joined += name;
-  }
-  return joined;
-}
+std::string join(const std::vector<std::string>& names, std::string_view separator) { return base::joined(names, separator); }
 
 }  // namespace rematch::spec

@@ -1,21 +1,17 @@
 #include "orchestrator/store/columns.h"
 
+#include "orchestrator/base/joined_text.h"
+
 namespace rematch::store {
 
 namespace {
-
-std::string joined(const std::vector<std::string>& parts, const std::string& separator) {
-  std::string text;
-  for (const std::string& part : parts) text += (text.empty() ? "" : separator) + part;
-  return text;
-}
 
 std::string upsert_clause(const Key& key, const std::vector<std::string>& columns) {
   std::vector<std::string> keys;
   for (const auto& [name, value] : key) keys.push_back(name);
   std::vector<std::string> updates;
   for (const std::string& name : columns) updates.push_back(name + " = excluded." + name);
-  return " ON CONFLICT (" + joined(keys, ", ") + ") DO UPDATE SET " + joined(updates, ", ");
+  return " ON CONFLICT (" + base::joined(keys, ", ") + ") DO UPDATE SET " + base::joined(updates, ", ");
 }
 
 }  // namespace
@@ -25,7 +21,7 @@ std::string insert_sql(const std::string& table, const Key& key, const std::vect
   for (const auto& [name, value] : key) names.push_back(name);
   names.insert(names.end(), columns.begin(), columns.end());
   const std::vector<std::string> marks(names.size(), "?");
-  std::string sql = "INSERT INTO " + table + " (" + joined(names, ", ") + ") VALUES (" + joined(marks, ", ") + ")";
+  std::string sql = "INSERT INTO " + table + " (" + base::joined(names, ", ") + ") VALUES (" + base::joined(marks, ", ") + ")";
   if (on_conflict == OnConflict::kUpdate) sql += upsert_clause(key, columns);
   return sql;
 }
@@ -46,7 +42,8 @@ std::vector<ValueRow> select_values(Database& database, const std::string& table
     values.push_back(value);
   }
   return database.query(
-      "SELECT " + joined(columns, ", ") + " FROM " + table + " WHERE " + joined(conditions, " AND ") + " ORDER BY " + order_by, values);
+      "SELECT " + base::joined(columns, ", ") + " FROM " + table + " WHERE " + base::joined(conditions, " AND ") + " ORDER BY " + order_by,
+      values);
 }
 
 }  // namespace rematch::store

@@ -1,5 +1,6 @@
 #include "orchestrator/cli/finish_run.h"
 
+#include <optional>
 #include <ostream>
 #include <utility>
 
@@ -7,7 +8,6 @@
 #include "orchestrator/cli/gate_option.h"
 #include "orchestrator/cli/kept_report.h"
 #include "orchestrator/cli/report_output.h"
-#include "orchestrator/report/format.h"
 #include "orchestrator/store/store.h"
 #include "schemas/protocol/trial_paths.h"
 
@@ -16,11 +16,11 @@ namespace rematch::cli {
 namespace {
 
 // A report that cannot be kept is made again when it is asked for.
-void keep(const engine::EngineResult& result, const GlobalOptions& options) {
+std::optional<report::ReportModel> keep(const engine::EngineResult& result, const GlobalOptions& options) {
   base::Result<store::Store> opened = store::Store::open(protocol::WorkspacePaths{options.workspace}.database());
-  if (!opened) return;
+  if (!opened) return std::nullopt;
   store::Store store = std::move(opened).value();
-  keep_report(store, result.study, result.verdict);
+  return keep_report(store, result.study, result.verdict);
 }
 
 // Says what is not done, if anything is.
@@ -42,11 +42,11 @@ std::optional<Exit> trials_left(const engine::EngineResult& result, const std::s
 }  // namespace
 
 Exit finish_run(const engine::EngineResult& result, const FinishOptions& finish, const GlobalOptions& options, Streams streams) {
-  keep(result, options);
+  std::optional<report::ReportModel> kept = keep(result, options);
   if (const std::optional<Exit> left = trials_left(result, finish.undone_reason, streams)) return *left;
-  const report::ReportModel model =
-      with_program(with_workspace(make_report_beside(result.study, result.verdict, finish.published, options, streams), options));
-  streams.out << report::render(model, finish.format).value();
+  report::ReportModel model =
+      kept && !finish.published ? *std::move(kept) : make_report_beside(result.study, result.verdict, finish.published, options, streams);
+  streams.out << report_text(std::move(model), finish.format, options);
   const Exit exit = exit_beside(result.study, finish.published, static_cast<Exit>(base::exit_code(result.verdict.conclusion)), streams);
   return exit_of_gates(rules::judge_gates(finish.gates, rules::gate_figures(result.verdict)), exit, streams);
 }

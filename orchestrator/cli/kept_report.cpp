@@ -30,13 +30,14 @@ bool has_the_trials_of(const store::Store& store, const base::StudyPlan& plan) {
 
 }  // namespace
 
-void keep_report(store::Store& store, const base::StudyRows& study, const base::StudyVerdict& verdict) {
+std::optional<report::ReportModel> keep_report(store::Store& store, const base::StudyRows& study, const base::StudyVerdict& verdict) {
   const std::optional<std::string> build = probes::program_build_id();
-  if (!build || base::is_predicted(study.plan) || !verdict.unmatched.empty()) return;
-  const report::ReportModel model = report::make_report(study, verdict);
+  if (!build || base::is_predicted(study.plan) || !verdict.unmatched.empty()) return std::nullopt;
+  report::ReportModel model = report::make_report(study, verdict);
   store.put_report(study.plan.study_id,
                    {*build, text_without_trials(study.plan), report::model_text(model), base::exit_code(verdict.conclusion),
                     report::plots_text(model.plots), rules::gate_figures_text(rules::gate_figures(verdict))});
+  return model;
 }
 
 std::optional<KeptReport> find_kept_report(const store::Store& store, const std::string& study_id, store::Store::ReportPlots plots) {

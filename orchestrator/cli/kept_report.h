@@ -19,7 +19,8 @@ struct KeptReport {
   rules::GateFigures gate_figures;
 };
 
-void keep_report(store::Store& store, const base::StudyRows& study, const base::StudyVerdict& verdict);
+// The report that was kept; nullopt: none is kept of this study.
+std::optional<report::ReportModel> keep_report(store::Store& store, const base::StudyRows& study, const base::StudyVerdict& verdict);
 // nullopt: none was kept, or another build's.
 std::optional<KeptReport> find_kept_report(const store::Store& store, const std::string& study_id,
                                            store::Store::ReportPlots plots = store::Store::ReportPlots::kLeft);

@@ -13,6 +13,19 @@
 
 namespace rematch::cli {
 
+namespace {
+
+// With the version and build of this program among its facts.
+report::ReportModel with_program(report::ReportModel model) {
+  const std::string build = probes::program_build_id().value_or("");
+  report::Fact program{"rematch", "rematch", REMATCH_VERSION + (build.empty() ? "" : ", build " + build)};
+  const auto trainer = std::find_if(model.header.begin(), model.header.end(), [](const auto& fact) { return fact.key == "trainer_build"; });
+  model.header.insert(trainer, std::move(program));
+  return model;
+}
+
+}  // namespace
+
 void declare_report_output(CLI::App& app, ReportOutput& output) {
   CLI::Option* format = app.add_option("-f,--format", output.format, "Of the report; without it by the extension of -o, else md")
                             ->check(CLI::IsMember(report::accepted_format_names()));
@@ -33,14 +46,6 @@ std::variant<std::string, Exit> format_of(const ReportOutput& output, Streams st
   return Exit::kUsage;
 }
 
-report::ReportModel with_program(report::ReportModel model) {
-  const std::string build = probes::program_build_id().value_or("");
-  report::Fact program{"rematch", "rematch", REMATCH_VERSION + (build.empty() ? "" : ", build " + build)};
-  const auto trainer = std::find_if(model.header.begin(), model.header.end(), [](const auto& fact) { return fact.key == "trainer_build"; });
-  model.header.insert(trainer, std::move(program));
-  return model;
-}
-
 report::ReportModel with_workspace(report::ReportModel model, const GlobalOptions& options) {
   if (options.workspace == GlobalOptions{}.workspace) return model;
   constexpr std::string_view kProgram = "rematch ";
@@ -50,6 +55,10 @@ report::ReportModel with_workspace(report::ReportModel model, const GlobalOption
       command->insert(kProgram.size(), "--workspace " + base::shell_quoted(options.workspace.string()) + " ");
   }
   return model;
+}
+
+std::string report_text(report::ReportModel model, const std::string& format, const GlobalOptions& options) {
+  return report::render(with_program(with_workspace(std::move(model), options)), format).value();
 }
 
 store::Store::ReportPlots plots_for(const std::string& format) {

@@ -25,11 +25,11 @@ store::Store::ReportPlots plots_for(const std::string& format);
 // The format that is meant; kUsage, and why on streams.err, when the extension of the file is none of a format.
 std::variant<std::string, Exit> format_of(const ReportOutput& output, Streams streams);
 
-// With the version and build of this program among its facts.
-report::ReportModel with_program(report::ReportModel model);
-
 // With --workspace in the commands among its facts, where it is not the default.
 report::ReportModel with_workspace(report::ReportModel model, const GlobalOptions& options);
+
+// As `run` prints it: with this program's version and build and the workspace among its facts, bytes in GB.
+std::string report_text(report::ReportModel model, const std::string& format, const GlobalOptions& options);
 
 // With the program. A file appears whole or not at all. kUsage as format_of; kEnvironment when the file cannot be written.
 Exit write_report(report::ReportModel model, const ReportOutput& output, Streams streams);

@@ -73,7 +73,7 @@ class RunVerb final : public Verb {
                                "not every trial could be carried out (see above)", std::get<std::vector<rules::Gate>>(gates)};
     if (!finish.published)
       if (const auto finished = find_finished_report(options.workspace, input.plan)) {
-        streams.out << report::render(with_program(with_workspace(finished->model, options)), format_).value();
+        streams.out << report_text(finished->model, format_, options);
         return exit_of_gates(rules::judge_gates(finish.gates, finished->gate_figures), static_cast<Exit>(finished->conclusion), streams);
       }
     if (input.spec.launch_kind != "slurm") return carry_out_here(input, finish, options, streams);
